@@ -1,0 +1,32 @@
+/// What clients can make grow, and how far. Each is tested at the limit and one past it.
+package struct Limits: Equatable, Sendable {
+  /// Running and paused countdowns of one user; root is bound by the total only.
+  package var countdownsPerUser = 1_000_000
+  /// Running and paused countdowns in all.
+  package var countdowns = 5_000_000
+  /// Ended countdowns of one user that stay readable.
+  package var retainedPerUser = 100_000
+  /// How long an ended countdown stays readable, µs.
+  package var retainEndedUSec: Int64 = 300_000_000
+  /// Open connections of one user, and in all.
+  package var connectionsPerUser = 1_024
+  package var connections = 4_096
+  /// Subscriptions of one user, and in all.
+  package var streamsPerUser = 64
+  package var streams = 1_024
+  /// Bytes of one payload, and of all that one user has stored.
+  package var payloadBytes = 4_096
+  package var payloadBytesPerUser = 64 << 20
+  /// Bytes of one message, either way, without its NUL.
+  package var messageBytes = 1 << 20
+  /// Bytes of replies that one connection may leave unread before it is not read from any more.
+  package var queuedReplyBytes = 4 << 20
+  /// Bytes at which a list is cut and goes on in the next reply.
+  package var listBytes = 64 << 10
+  /// Countdowns on one page of a list.
+  package var pageLength = 10_000
+  /// Bytes of recent events kept for subscribers that read slowly.
+  package var recentEventsBytes = 16 << 20
+
+  package init() {}
+}

@@ -1,0 +1,53 @@
+/// Everybody who ever had a countdown or a connection, and what they use.
+///
+/// A user is known by a dense index, so that nothing hot looks a uid up. Users are never removed:
+/// there are no more of them than accounts that may open the socket.
+package struct UserTable: ~Copyable {
+  /// What one user has.
+  package struct Usage: Sendable {
+    package let uid: UInt32
+    package var running = 0
+    package var paused = 0
+    package var ended = 0
+    /// Countdowns whose `Start` the ledger has not answered yet: they count against the limit.
+    package var starting = 0
+    package var payloadBytes = 0
+    package var connections = 0
+    package var streams = 0
+    /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
+    var oldestEnded: UInt32 = .max
+    var newestEnded: UInt32 = .max
+
+    init(uid: UInt32) { self.uid = uid }
+
+    /// Running, paused, and about to be.
+    package var live: Int { running + paused + starting }
+  }
+
+  private var users: [Usage] = []
+  private var indices: [UInt32: UInt32] = [:]
+  /// Running, paused and starting, in all.
+  package private(set) var live = 0
+
+  package init() {}
+
+  /// The user's index, given at the first sight of the uid. O(1).
+  package mutating func index(of uid: UInt32) -> UInt32 {
+    if let known = indices[uid] { return known }
+    let index = UInt32(users.count)
+    users.append(Usage(uid: uid))
+    indices[uid] = index
+    return index
+  }
+
+  package var count: Int { users.count }
+
+  package subscript(index: UInt32) -> Usage {
+    _read { yield users[Int(index)] }
+    _modify {
+      let before = users[Int(index)].live
+      yield &users[Int(index)]
+      live += users[Int(index)].live - before
+    }
+  }
+}

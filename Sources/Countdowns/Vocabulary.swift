@@ -1,0 +1,76 @@
+// The words of a countdown's life (DESIGN: sections 2, 3 and 5), in memory one byte each. How they
+// are spelled on the wire is ControlInterface's business.
+
+/// The clock a countdown is measured on.
+package enum CountdownClock: UInt8, CaseIterable, Sendable {
+  case boottime
+  case monotonic
+  case realtime
+}
+
+/// Where a countdown stands.
+package enum CountdownState: UInt8, CaseIterable, Sendable {
+  case running
+  case paused
+  case expired
+  case missed
+  case cancelled
+
+  /// No verb but `Restart` moves it any more; its name is free for `Start`.
+  package var isEnded: Bool {
+    switch self {
+    case .running, .paused: false
+    case .expired, .missed, .cancelled: true
+    }
+  }
+}
+
+/// What an answered call promises about a crash.
+package enum Durability: UInt8, CaseIterable, Sendable {
+  /// Gone with the daemon.
+  case memory
+  /// The answer means that it is on disk.
+  case synced
+}
+
+/// What is done about a deadline that passed while nobody could look.
+package enum CatchUp: UInt8, CaseIterable, Sendable {
+  case fire
+  case skip
+}
+
+/// What `Start` does about a name that runs or is paused.
+package enum OnConflict: UInt8, CaseIterable, Sendable {
+  case fail
+  case keep
+  case once
+  case replace
+  case extendOnly
+}
+
+/// What an event tells.
+package enum EventKind: UInt8, CaseIterable, Sendable {
+  case started
+  case changed
+  case paused
+  case resumed
+  case expired
+  case missed
+  case cancelled
+}
+
+/// Kinds of events, as a set of bits.
+package struct EventKinds: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  package init(_ kind: EventKind) { self.init(rawValue: 1 << UInt16(kind.rawValue)) }
+
+  /// How a countdown ended: what a subscriber hears who does not name kinds.
+  package static let endings: EventKinds = [
+    EventKinds(.expired), EventKinds(.missed), EventKinds(.cancelled),
+  ]
+
+  package func contains(_ kind: EventKind) -> Bool { contains(EventKinds(kind)) }
+}
