@@ -22,6 +22,7 @@ struct DueQueue: ~Copyable {
 
   var isEmpty: Bool { heap.isEmpty }
   var count: Int { heap.count }
+  var first: Entry? { heap.first }
 
   /// Adds an entry. O(log n), O(1) when it comes last.
   mutating func push(_ entry: Entry) {

@@ -68,7 +68,8 @@ struct Record: Sendable {
   private static let durabilityShift: UInt64 = 58  // and one each.
   private static let catchUpShift: UInt64 = 59
   private static let extraShift: UInt64 = 60
-  private static let roleShift: UInt64 = 61  // Two bits.
+  private static let roleShift: UInt64 = 61  // Two bits,
+  private static let lockShift: UInt64 = 63  // and one.
 
   var role: Role { Role(rawValue: lengthAndWords >> Self.roleShift & 3) ?? .vacant }
 
@@ -90,6 +91,15 @@ struct Record: Sendable {
   var durability: Durability { lengthAndWords >> Self.durabilityShift & 1 == 0 ? .memory : .synced }
 
   var catchUp: CatchUp { lengthAndWords >> Self.catchUpShift & 1 == 0 ? .fire : .skip }
+
+  /// A change of it is with the ledger: it neither expires nor goes away before the verdict.
+  var isLocked: Bool {
+    get { lengthAndWords >> Self.lockShift == 1 }
+    set {
+      lengthAndWords &= ~(1 << Self.lockShift)
+      if newValue { lengthAndWords |= 1 << Self.lockShift }
+    }
+  }
 
   /// The index of its `Extra`; `nil` where it has none.
   var extra: Int? {

@@ -26,11 +26,13 @@ package enum CountdownState: UInt8, CaseIterable, Sendable {
 }
 
 /// What an answered call promises about a crash.
-package enum Durability: UInt8, CaseIterable, Sendable {
+package enum Durability: UInt8, CaseIterable, Comparable, Sendable {
   /// Gone with the daemon.
   case memory
   /// The answer means that it is on disk.
   case synced
+
+  package static func < (lhs: Durability, rhs: Durability) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
 /// What is done about a deadline that passed while nobody could look.

@@ -1,0 +1,345 @@
+package import TimingWheel
+
+/// All countdowns, on one wheel: what each is, when it is due, and what a call does to it.
+///
+/// It is told the time (``advance(to:limit:)``) and asked for what is due (``takeDue()``); calls are
+/// decided on what stands (`decide…`) and take effect when the ledger has answered (``apply``). It
+/// knows no connection, no wire and no disk. Deciding is in Scheduler+Deciding.swift, taking effect
+/// in Scheduler+Applying.swift, looking in Scheduler+Reading.swift.
+///
+/// One wheel serves three clocks. It runs on boot time; an entry's key there is the earliest instant
+/// at which its countdown can be due, and the countdown's own clock is asked again when the wheel
+/// hands it back: suspend makes the keys of monotonic ones too early, a backward step those of
+/// realtime ones, and they are filed anew. Only a forward step of the wall clock makes keys too late;
+/// then the realtime ones are refiled, a slice a turn.
+///
+/// Invariants, tested by ``brokenInvariant()``:
+/// - A running countdown that is not due waits in the wheel at the key that its clock implies, or
+///   earlier; or it is in the due queue; or it is locked.
+/// - A paused one does not wait; an ended one waits for its removal and is in its owner's list.
+/// - A record with the role countdown is found by its owner and name, and nothing else is.
+/// - The counts of every user are what the records say.
+package struct Scheduler: ~Copyable {
+  /// The reading of this turn.
+  package internal(set) var now: Reading
+  package var limits: Limits
+  package var users = UserTable()
+  package let terms: LedgerTerms
+
+  var wheel: Wheel
+  var table: CountdownTable
+  var index: NameIndex
+  var extras = ExtraTable()
+  private var dueQueue = DueQueue()
+  private var handedBack: [EntryID] = []
+  private var dueTimers: [EntryID] = []
+
+  /// R − B, up to which the keys of realtime countdowns are not too late, µs.
+  private var filedOffset: Int64
+  /// Where the refiling after a forward step stands; `nil` when none is under way.
+  private var refileCursor: UInt32?
+  /// Whether the wheel had reached the reading, so that no earlier entry can follow.
+  private var hasReachedNow = true
+
+  /// - Parameters:
+  ///   - reading: Where its time begins.
+  ///   - terms: Which changes the ledger answers when.
+  ///   - reservation: For how many countdowns to reserve address space.
+  package init(at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int) {
+    now = reading
+    self.limits = limits
+    self.terms = terms
+    wheel = Wheel(now: Scheduler.instant(reading.boottime), reserving: reservation)
+    table = CountdownTable(reserving: reservation)
+    index = NameIndex(reserving: 12 * reservation)
+    filedOffset = reading.realtime - reading.boottime
+  }
+
+  // MARK: Time
+
+  /// When the next turn has something to do, if nothing comes in before.
+  package enum Wake: Equatable, Sendable {
+    case now
+    case at(Instant)
+    case never
+  }
+
+  /// O(1).
+  package var nextWake: Wake {
+    if !dueQueue.isEmpty || refileCursor != nil || !dueTimers.isEmpty { return .now }
+    guard let wake = wheel.nextWake else { return .never }
+    return wake <= wheel.now ? .now : .at(wake)
+  }
+
+  /// A turn's reading comes in: what is due by it can then be taken with ``takeDue()`` and
+  /// ``takeDueTimer()``.
+  ///
+  /// - Parameters:
+  ///   - reading: The clocks; boot time that seems to go back stands still.
+  ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
+  package mutating func advance(to reading: Reading, limit: Int) {
+    now = reading
+    now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
+    noteStep()
+    refile(limit: limit)
+    hasReachedNow = wheel.advance(
+      to: Scheduler.instant(now.boottime), limit: limit, into: &handedBack)
+    for id in handedBack { lookAgain(at: id) }
+    handedBack.removeAll(keepingCapacity: true)
+  }
+
+  /// The entry's own clock is asked whether it is due.
+  private mutating func lookAgain(at id: EntryID) {
+    let record = table[id.index]
+    switch record.role {
+    case .vacant: break
+    case .timer: dueTimers.append(id)
+    case .countdown:
+      switch record.state {
+      case .running:
+        let left = record.time - now.value(of: record.clock)
+        if left > 0 {
+          wheel.schedule(id, at: key(in: left))
+        } else {
+          dueQueue.push(.init(dueAt: now.boottime + left, revision: record.revision, id: id))
+        }
+      case .paused: break
+      case .expired, .missed, .cancelled: if !record.isLocked { remove(id) }
+      }
+    }
+  }
+
+  /// The next countdown that is due, expired; `nil` when none is, or not in its turn yet.
+  ///
+  /// They come in order of deadline, then revision: while the wheel is in the middle of a slot only
+  /// what is due before that slot is certain to be next. To be told before anything else is done.
+  /// O(log of the crowd).
+  package mutating func takeDue() -> Event? {
+    while let first = dueQueue.first {
+      guard hasReachedNow || first.dueAt < Int64(wheel.now.tick.start.rawValue) else { return nil }
+      _ = dueQueue.pop()
+      guard wheel.isLive(first.id), isRunning(first.id), !table[first.id.index].isLocked else {
+        continue
+      }
+      if isDue(first.id) { return expire(first.id) }
+      file(first.id)
+    }
+    return nil
+  }
+
+  /// Expires a countdown that is due but was not handed out yet: due time decides, not the sweep.
+  ///
+  /// - Returns: The event, to be told before the call is decided; `nil` if it is not due, or waits
+  ///   for a verdict.
+  package mutating func expireIfDue(_ id: EntryID) -> Event? {
+    guard isRunning(id), isDue(id), !table[id.index].isLocked else { return nil }
+    return expire(id)
+  }
+
+  private func isRunning(_ id: EntryID) -> Bool {
+    let record = table[id.index]
+    return record.role == .countdown && record.state == .running
+  }
+
+  private func isDue(_ id: EntryID) -> Bool {
+    let record = table[id.index]
+    return record.time <= now.value(of: record.clock)
+  }
+
+  private mutating func expire(_ id: EntryID) -> Event {
+    let record = table[id.index]
+    let extra = record.extra.map { extras[$0] }
+    var event = Event(
+      kind: .expired, id: id, user: record.user, revision: record.revision, clock: record.clock,
+      deadline: record.time, lateUSec: now.value(of: record.clock) - record.time,
+      payload: extra?.payload)
+    guard let place = record.extra, let extra, extra.repeatUSec > 0 else {
+      end(id, as: .expired, lateUSec: event.lateUSec ?? 0)
+      return event
+    }
+    // One event for the newest occurrence, whatever was overrun; the grid stays where it is.
+    let overrun = (now.value(of: record.clock) - record.time) / extra.repeatUSec
+    let newest = record.time + overrun * extra.repeatUSec
+    event.occurrence = extra.occurrence + overrun
+    event.missedOccurrences = overrun
+    event.deadline = newest
+    event.lateUSec = now.value(of: record.clock) - newest
+    table[id.index].time = newest + extra.repeatUSec
+    extras[place].occurrence += overrun + 1
+    file(id)
+    return event
+  }
+
+  // MARK: The wheel's keys
+
+  static func instant(_ boottime: Int64) -> Instant { Instant(clamping: UInt64(max(boottime, 0))) }
+
+  /// The wheel's key of something due in `leftUSec` by its own clock: the earliest it can be.
+  private func key(in leftUSec: Int64) -> Instant { Scheduler.instant(now.boottime + leftUSec) }
+
+  /// Puts a running countdown into the wheel; one that is due is handed out in the next turn.
+  mutating func file(_ id: EntryID) {
+    let record = table[id.index]
+    wheel.schedule(id, at: key(in: record.time - now.value(of: record.clock)))
+  }
+
+  /// A forward step of the wall clock makes realtime keys too late; a backward one only too early.
+  private mutating func noteStep() {
+    let offset = now.realtime - now.boottime
+    guard abs(offset - filedOffset) >= 1_000 else { return }  // Less is the noise of reading.
+    if offset > filedOffset { refileCursor = 0 }
+    filedOffset = offset
+  }
+
+  private mutating func refile(limit: Int) {
+    guard var cursor = refileCursor else { return }
+    let end = UInt32(wheel.capacityInUse)
+    var filed = 0
+    // Looking at a record that stays costs little beside filing one: sixteen of them count as one.
+    let last = min(UInt64(end), UInt64(cursor) + UInt64(limit) * 16)
+    while UInt64(cursor) < last, filed < limit {
+      let record = table[cursor]
+      if record.role == .countdown, record.state == .running, record.clock == .realtime,
+        !record.isLocked, let id = wheel.id(at: cursor)
+      {
+        file(id)
+        filed += 1
+      }
+      cursor += 1
+    }
+    refileCursor = cursor < end ? cursor : nil
+  }
+
+  // MARK: Timers of the service
+
+  /// Something else to wait for: `token` comes back from ``takeDueTimer()`` at that instant. O(1).
+  package mutating func startTimer(token: UInt64, inUSec lengthUSec: Int64) -> EntryID {
+    let id = wheel.start(at: key(in: lengthUSec))
+    table.put(Record(timerToken: token), at: id.index)
+    return id
+  }
+
+  /// Lets a timer wait anew. O(1).
+  package mutating func restartTimer(_ id: EntryID, inUSec lengthUSec: Int64) {
+    wheel.schedule(id, at: key(in: lengthUSec))
+  }
+
+  /// Ends a timer, due or not. O(1).
+  package mutating func cancelTimer(_ id: EntryID) {
+    table[id.index] = .vacant
+    wheel.release(id)
+  }
+
+  /// The next timer that is due: it waits no more, and is to be restarted or cancelled.
+  package mutating func takeDueTimer() -> (id: EntryID, token: UInt64)? {
+    while let id = dueTimers.popLast() {
+      if wheel.isLive(id), table[id.index].role == .timer {
+        return (id, UInt64(bitPattern: table[id.index].time))
+      }
+    }
+    return nil
+  }
+
+  // MARK: Ending
+
+  /// Ends a running or paused countdown; it stays readable for a while. The oldest ended one of the
+  /// same owner goes when there are more than may stay.
+  mutating func end(_ id: EntryID, as state: CountdownState, lateUSec: Int64) {
+    let user = table[id.index].user
+    while users[user].ended >= max(limits.retainedPerUser, 1) {
+      guard let oldest = wheel.id(at: users[user].oldestEnded), !table[oldest.index].isLocked else {
+        break
+      }
+      remove(oldest)
+    }
+    if table[id.index].state == .running { users[user].running -= 1 } else { users[user].paused -= 1 }
+    users[user].ended += 1
+    table[id.index].state = state
+    let place = makeExtra(id)
+    extras[place].endedAt = now.realtime
+    extras[place].lateUSec = lateUSec
+    extras[place].newer = .max
+    extras[place].older = users[user].newestEnded
+    if users[user].newestEnded == .max {
+      users[user].oldestEnded = id.index
+    } else {
+      withExtra(of: users[user].newestEnded) { $0.newer = id.index }
+    }
+    users[user].newestEnded = id.index
+    wheel.schedule(id, at: key(in: limits.retainEndedUSec))
+  }
+
+  /// Takes an ended countdown out of its owner's list.
+  mutating func forgetEnd(_ id: EntryID) {
+    let user = table[id.index].user
+    guard let place = table[id.index].extra else { return }
+    let (older, newer) = (extras[place].older, extras[place].newer)
+    if older == .max {
+      users[user].oldestEnded = newer
+    } else {
+      withExtra(of: older) { $0.newer = newer }
+    }
+    if newer == .max {
+      users[user].newestEnded = older
+    } else {
+      withExtra(of: newer) { $0.older = older }
+    }
+    users[user].ended -= 1
+  }
+
+  /// Removes an ended countdown altogether.
+  private mutating func remove(_ id: EntryID) {
+    forgetEnd(id)
+    dropExtra(id)
+    let record = table[id.index]
+    unlist(id)
+    table.names.remove(record.name)
+    table[id.index] = .vacant
+    wheel.release(id)
+  }
+
+  private mutating func unlist(_ id: EntryID) {
+    let removed = index.remove(table.key(of: id.index), in: table)
+    precondition(removed, "a countdown was not in the index of names")
+  }
+
+  // MARK: Waiting for a verdict
+
+  /// A change of this countdown goes to the ledger: until ``unlock(_:)`` it does not expire.
+  package mutating func lock(_ id: EntryID) { table[id.index].isLocked = true }
+
+  /// The verdict has come, and where it was favourable the change was applied. What waited for it,
+  /// an expiry or the removal of an ended one, comes in the next turn.
+  package mutating func unlock(_ id: EntryID) {
+    table[id.index].isLocked = false
+    let state = table[id.index].state
+    if state == .running {
+      file(id)
+    } else if state.isEnded, wheel.deadline(of: id) == nil {
+      wheel.schedule(id, at: wheel.now)
+    }
+  }
+
+  // MARK: Extras
+
+  /// The place of the countdown's `Extra`, made where it has none.
+  mutating func makeExtra(_ id: EntryID) -> Int {
+    if let place = table[id.index].extra { return place }
+    let place = extras.insert(Extra(startedAt: table[id.index].plainStartedAt))
+    table[id.index].setExtra(place)
+    return place
+  }
+
+  /// Frees the countdown's `Extra`, and what its payload counted for its owner.
+  mutating func dropExtra(_ id: EntryID) {
+    guard let place = table[id.index].extra else { return }
+    users[table[id.index].user].payloadBytes -= extras[place].payload?.count ?? 0
+    table[id.index].setPlainStartedAt(extras[place].startedAt)
+    extras.remove(at: place)
+  }
+
+  private mutating func withExtra(of index: UInt32, _ change: (inout Extra) -> Void) {
+    guard let place = table[index].extra else { return }
+    change(&extras[place])
+  }
+}
