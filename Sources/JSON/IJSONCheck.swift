@@ -103,16 +103,14 @@ extension Span<UInt8> {
 
   /// Throws for the first character within `range`, the inside of a checked string, that is a noncharacter.
   fileprivate func refuseNoncharacters(in range: Range<Int>) throws(JSONError) {
-    var at = range.lowerBound
+    var at = endOfPlain(at: range.lowerBound)
     while at < range.upperBound {
-      while range.upperBound - at >= 8 && Self.isPlain(word(at: at)) { at += 8 }
-      guard at < range.upperBound else { break }
       let (scalar, end) = character(at: at)
       // U+FDD0…U+FDEF, and the last two of each plane.
       if (0xFDD0...0xFDEF).contains(scalar) || scalar & 0xFFFE == 0xFFFE {
         throw JSONError(.noncharacter, at: at)
       }
-      at = end
+      at = endOfPlain(at: end)
     }
   }
 

@@ -15,9 +15,9 @@ package enum JSONKind: Equatable, Sendable {
 /// Invariants: `offset` is within the bytes or at their end; where a value is expected next, it is at the
 /// first byte of that value, past white space; `depth` is the number of arrays and objects begun and
 /// not ended, and at most `maximumDepth`.
-package struct JSONScanner: ~Escapable {
+@usableFromInline package struct JSONScanner: ~Escapable {
   /// The bytes it reads.
-  package let bytes: Span<UInt8>
+  @usableFromInline package let bytes: Span<UInt8>
 
   /// Index of the next byte to read; after an error of a value, of that value's first byte.
   package private(set) var offset: Int
@@ -216,7 +216,7 @@ package struct JSONScanner: ~Escapable {
   }
 
   /// Whether the value of `string` is exactly `text`, byte for byte; without allocating.
-  @inlinable
+  @inlinable @inline(__always)
   package func matches(_ string: JSONString, _ text: String) -> Bool {
     string.matches(text, in: bytes)
   }

@@ -2,12 +2,12 @@
 ///
 /// It means something only together with the bytes it was scanned from; with others its methods give
 /// a wrong answer or trap.
-package struct JSONString: Equatable, Sendable {
+@usableFromInline package struct JSONString: Equatable, Sendable {
   /// Where it stands, without its quotes.
-  package let range: Range<Int>
+  @usableFromInline package let range: Range<Int>
 
   /// Whether a backslash is in it, so that it has to be decoded; without one its bytes are its value.
-  package let hasEscapes: Bool
+  @usableFromInline package let hasEscapes: Bool
 
   init(range: Range<Int>, hasEscapes: Bool) {
     self.range = range
@@ -40,19 +40,24 @@ package struct JSONString: Equatable, Sendable {
   /// O(length of `text`) however long the string is; without allocating.
   ///
   /// - Parameter bytes: Those it was scanned from.
-  @inlinable
+  @inlinable @inline(__always)
   package func matches(_ text: String, in bytes: Span<UInt8>) -> Bool {
-    if hasEscapes { return matchesDecoded(text, in: bytes) }
+    // In a chain of comparisons most end here: the length of a literal is a constant.
+    if range.count != text.utf8.count && !hasEscapes { return false }
+    return isEqual(to: text, in: bytes)
+  }
+
+  /// As `matches`.
+  @usableFromInline
+  func isEqual(to text: String, in bytes: Span<UInt8>) -> Bool {
+    if hasEscapes { return isEqualDecoded(to: text, in: bytes) }
     let expected = text.utf8Span.span
-    guard range.count == expected.count else { return false }
     let token = bytes.extracting(range)
-    for index in expected.indices where token[index] != expected[index] { return false }
-    return true
+    return token.hasSameBytes(as: expected)
   }
 
   /// As `matches`, for a string with escapes.
-  @usableFromInline
-  func matchesDecoded(_ text: String, in bytes: Span<UInt8>) -> Bool {
+  private func isEqualDecoded(to text: String, in bytes: Span<UInt8>) -> Bool {
     let expected = text.utf8Span.span
     let token = bytes.extracting(range)
     var at = 0
@@ -79,6 +84,21 @@ package struct JSONString: Equatable, Sendable {
 }
 
 extension Span<UInt8> {
+  /// Whether both are of one length and byte for byte alike.
+  fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    var at = 0
+    while let word = word(at: at), let otherWord = other.word(at: at) {
+      guard word == otherWord else { return false }
+      at += 8
+    }
+    while at < count, at < other.count {
+      guard self[at] == other[at] else { return false }
+      at += 1
+    }
+    return true
+  }
+
   /// The UTF-8 of the character that a checked escape at `start` stands for, and where the escape ends.
   fileprivate func decodedEscape(at start: Int) -> (utf8: [4 of UInt8], length: Int, end: Int) {
     guard let (value, end) = try? escape(at: start) else {

@@ -20,16 +20,21 @@ enum ASCII {
 // none allocates, and none reads past the bytes' end.
 extension Span<UInt8> {
   /// Where the first byte at or after `start` stands that is not white space; the count if none is.
+  @inline(__always)
   func endOfWhiteSpace(at start: Int) -> Int {
+    // Messages between programs seldom have any.
+    if start < count, self[start] > ASCII.space { return start }
+    return endOfLongWhiteSpace(at: start)
+  }
+
+  @inline(never)
+  private func endOfLongWhiteSpace(at start: Int) -> Int {
     var at = start
     while at < count {
-      let byte = self[at]
-      guard byte <= ASCII.space else { break }
-      guard
-        byte == ASCII.space || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
-          || byte == ASCII.tab
-      else { break }
-      at += 1
+      switch self[at] {
+      case ASCII.space, ASCII.lineFeed, ASCII.carriageReturn, ASCII.tab: at += 1
+      default: return at
+      }
     }
     return at
   }
@@ -45,12 +50,9 @@ extension Span<UInt8> {
   func string(at start: Int) throws(JSONError) -> JSONString {
     guard start < count, self[start] == ASCII.quote else { throw unexpected(at: start) }
     let first = start + 1
-    var at = first
+    var at = endOfPlain(at: first)
     var hasEscapes = false
     while at < count {
-      // Eight plain bytes at a time; the rest of a run, and whatever is not plain, one by one.
-      while count - at >= 8 && Self.isPlain(word(at: at)) { at += 8 }
-      guard at < count else { break }
       let byte = self[at]
       if byte == ASCII.quote {
         return JSONString(range: first..<at, hasEscapes: hasEscapes)
@@ -59,40 +61,53 @@ extension Span<UInt8> {
         at = try escape(at: at).end
       } else if byte < ASCII.space {
         throw JSONError(.unexpectedByte, at: at)
-      } else if byte < 0x80 {
-        at += 1
       } else {
         at = try scalar(at: at).end
       }
+      at = endOfPlain(at: at)
     }
     throw JSONError(.unexpectedEnd, at: count)
   }
 
-  /// The eight bytes from `start` on, the first one lowest. There must be eight.
+  /// Where the first byte at or after `start` stands that is not plain: a quote, a backslash, a control byte
+  /// or part of a longer character. The count if all are plain: ASCII that stands for itself in a string.
+  ///
+  /// Source: the zero-byte test of A. Mycroft (1987), `(x - 0x01…) & ~x & 0x80…`, on eight bytes at once. The
+  /// high bits of the bytes themselves are suspect as well, so the lowest suspect is never a false alarm:
+  /// a borrow can add one above a true one only.
   @inline(__always)
-  func word(at start: Int) -> UInt64 {
-    // The compiler makes one load of it.
-    let part = extracting(start..<(start + 8))
-    let low =
-      UInt64(part[0]) | UInt64(part[1]) << 8 | UInt64(part[2]) << 16 | UInt64(part[3]) << 24
-    let high =
-      UInt64(part[4]) << 32 | UInt64(part[5]) << 40 | UInt64(part[6]) << 48 | UInt64(part[7]) << 56
-    return low | high
+  func endOfPlain(at start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var at = start
+    while let word = word(at: at) {
+      let quotes = word ^ (ones &* UInt64(ASCII.quote))
+      let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
+      // Differences wrap where a byte is too small, which is what the test looks for.
+      let controls = word &- ones &* UInt64(ASCII.space)
+      let suspects =
+        (controls | (quotes &- ones) | (backslashes &- ones) | word) & (ones &* 0x80)
+      if suspects != 0 { return at + suspects.trailingZeroBitCount >> 3 }
+      at += 8
+    }
+    while at < count {
+      let byte = self[at]
+      guard byte >= ASCII.space, byte < 0x80, byte != ASCII.quote, byte != ASCII.backslash else {
+        break
+      }
+      at += 1
+    }
+    return at
   }
 
-  /// Whether all eight bytes are ASCII that stands for itself in a string: no control byte, quote or backslash.
-  ///
-  /// Source: the zero-byte test of A. Mycroft (1987), `(x - 0x01…) & ~x & 0x80…`. The high bits of `word`
-  /// are tested as well, so a borrow can only add a false alarm above a true one, never hide one.
+  /// The eight bytes from `start` on, the first one lowest; `nil` where fewer are left.
   @inline(__always)
-  static func isPlain(_ word: UInt64) -> Bool {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let quotes = word ^ (ones &* UInt64(ASCII.quote))
-    let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
-    // Differences wrap where a byte is too small, which is what the test looks for.
-    let suspects =
-      (word &- ones &* UInt64(ASCII.space)) | (quotes &- ones) | (backslashes &- ones) | word
-    return suspects & (ones &* 0x80) == 0
+  func word(at start: Int) -> UInt64? {
+    let rest = extracting(droppingFirst: start)
+    guard rest.count >= 8 else { return nil }
+    // The compiler makes one load of it.
+    let low = UInt64(rest[0]) | UInt64(rest[1]) << 8 | UInt64(rest[2]) << 16 | UInt64(rest[3]) << 24
+    let high = UInt64(rest[4]) | UInt64(rest[5]) << 8 | UInt64(rest[6]) << 16 | UInt64(rest[7]) << 24
+    return low | high << 32
   }
 
   /// The character of more than one byte that begins at `start`, and where it ends.
@@ -196,6 +211,7 @@ extension Span<UInt8> {
   }
 
   /// Whether a decimal digit stands at `offset`, which is within the bytes.
+  @inline(__always)
   func isDigit(at offset: Int) -> Bool {
     self[offset] &- ASCII.zero < 10  // Wraps to a large number below "0".
   }
