@@ -292,15 +292,18 @@ package struct Scheduler: ~Copyable {
     forgetEnd(id)
     dropExtra(id)
     let record = table[id.index]
-    unlist(id)
+    Scheduler.unlist(id.index, from: &index, in: table)
     table.names.remove(record.name)
     table[id.index] = .vacant
     wheel.release(id)
   }
 
-  private mutating func unlist(_ id: EntryID) {
-    let removed = index.remove(table.key(of: id.index), in: table)
-    precondition(removed, "a countdown was not in the index of names")
+  /// Static, because the key is borrowed from the table while the index changes.
+  private static func unlist(
+    _ place: UInt32, from index: inout NameIndex, in table: borrowing CountdownTable
+  ) {
+    let removed = index.remove(table.key(of: place), in: table)
+    precondition(removed == place, "a countdown was not in the index of names")
   }
 
   // MARK: Waiting for a verdict

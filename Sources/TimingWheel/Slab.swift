@@ -115,6 +115,13 @@ struct Slab: ~Copyable {
     EntryID(index: cell.node &- Slab.headCount, generation: self[generationOf: cell.node])
   }
 
+  /// The id of the live entry whose index this is; `nil` if there is none. O(1).
+  func liveID(at index: UInt32) -> EntryID? {
+    guard index < end &- Slab.headCount else { return nil }  // The heads are below the end.
+    let generation = self[generationOf: index &+ Slab.headCount]  // Below the end likewise.
+    return generation & 1 == 1 ? EntryID(index: index, generation: generation) : nil
+  }
+
   /// A live entry, on no list yet. O(1), but for growth beyond the reservation.
   mutating func allocate() -> Cell {
     liveCount &+= 1  // At most 2^32.

@@ -112,6 +112,11 @@ package struct Wheel: ~Copyable {
     return deadline == Wheel.noDeadline ? nil : Instant(inRange: deadline)
   }
 
+  /// The id of the live entry whose index this is; `nil` if there is none. O(1).
+  ///
+  /// For whoever keeps arrays by index and found his place by other means.
+  package func id(at index: UInt32) -> EntryID? { slab.liveID(at: index) }
+
   private func liveCell(of id: EntryID) -> Slab.Cell {
     guard let cell = slab.cell(of: id) else { fatalError("a stale id was given to the wheel") }
     return cell
