@@ -14,7 +14,10 @@ package struct ConnectionID: Hashable, Sendable {
     self.generation = generation
   }
 
-  /// Both in one number, for a token.
+  /// Its place among the open ones: small, and reused once it is forgotten.
+  package var place: Int { Int(index) }
+
+  /// Both in one number, for a token; never below 2^32.
   package var token: UInt64 { UInt64(generation) << 32 | UInt64(index) }
 
   package init(token: UInt64) {

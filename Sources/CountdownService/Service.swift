@@ -235,6 +235,13 @@ package struct Service: ~Copyable {
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
 
+  /// Whether every call that was read has been answered and every answer has left: a good moment to
+  /// stop. O(connections).
+  package var isQuiet: Bool {
+    guard ready.isEmpty, underway.isEmpty else { return false }
+    return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
+  }
+
   /// Entries of the wheel that one turn looks at, and expiries that it tells.
   private static let entriesPerTurn = 4_096
   private static let expiriesPerTurn = 1_024

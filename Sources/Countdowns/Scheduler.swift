@@ -38,6 +38,8 @@ package struct Scheduler: ~Copyable {
   private var filedOffset: Int64
   /// Where the refiling after a forward step stands; `nil` when none is under way.
   private var refileCursor: UInt32?
+  /// Whether anything expired in this turn: nothing of it may be told before its reading has passed.
+  package private(set) var hasExpired = false
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -78,6 +80,7 @@ package struct Scheduler: ~Copyable {
   ///   - reading: The clocks; boot time that seems to go back stands still.
   ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
   package mutating func advance(to reading: Reading, limit: Int) {
+    hasExpired = false
     now = reading
     now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
     noteStep()
@@ -147,6 +150,7 @@ package struct Scheduler: ~Copyable {
   }
 
   private mutating func expire(_ id: EntryID) -> Event {
+    hasExpired = true
     let record = table[id.index]
     let extra = record.extra.map { extras[$0] }
     var event = Event(
