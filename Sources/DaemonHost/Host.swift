@@ -31,6 +31,9 @@ package struct Host: ~Copyable {
   private var armedFor: Instant?
   /// False while no descriptor is left for another client.
   private var isAccepting = true
+  /// What systemd was last told, and when, ns of boot time.
+  private var status = ""
+  private var statusAt: Int64 = 0
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -79,7 +82,7 @@ package struct Host: ~Copyable {
 
   /// Serves until a signal ends it; then finishes what was read, within two seconds.
   package mutating func run() throws(SystemCallError) {
-    _ = notifier.ready(status: "Serving")
+    _ = notifier.ready(status: "Serving; no countdowns")
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
@@ -88,9 +91,24 @@ package struct Host: ~Copyable {
       service.turn(at: Reading(roundingUp: clocks))
       if service.scheduler.hasExpired { hold(until: clocks) }
       for id in service.takeTouched() { try serve(id) }
+      tellStatus(at: clocks.boottimeNSec)
     }
     _ = notifier.stopping(status: "Stopping")
     for client in clients { client?.socket.shutDown() }
+  }
+
+  /// Tells systemd what there is, where it has changed, at most once a second and only in a turn
+  /// that came for another reason: idle means idle.
+  private mutating func tellStatus(at boottimeNSec: Int64) {
+    guard boottimeNSec - statusAt >= 1_000_000_000 else { return }
+    statusAt = boottimeNSec
+    let counts = service.scheduler.users.counts
+    let text =
+      "Serving \(service.connectionCount) clients; \(counts.running) countdowns running,"
+      + " \(counts.paused) paused, \(counts.ended) ended"
+    guard text != status else { return }
+    status = text
+    _ = notifier.status(text)
   }
 
   // MARK: Waiting
