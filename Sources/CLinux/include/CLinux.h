@@ -1,1 +1,34 @@
+// What Swift's Glibc overlay hides of Linux: whole headers it leaves out, and plain prototypes for
+// calls that exist only under _GNU_SOURCE, are variadic, or are macros.
+//
+// No feature macro may be defined here: other C modules include the same system headers without
+// it, and Swift refuses two definitions of one type. CLinux.c defines _GNU_SOURCE instead.
 #pragma once
+
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+// accept4(2) without the peer's address. Returns a descriptor, or -1 with errno set.
+int cl_accept4(int listening, int flags);
+
+// SO_PEERCRED of a connected Unix socket. Returns 0, or -1 with errno set.
+int cl_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid);
+
+// TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
+int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);
+
+// Removes a file, or a directory with all it holds, without following symbolic links.
+// Returns 0, or -1 with errno set by the first removal that failed.
+int cl_remove_tree(const char *path);
+
+// The symbol of an errno value ("ECONNREFUSED"), or NULL if it has none. Static memory.
+const char *cl_error_name(int code);
+
+// The text of an errno value, never translated, or NULL if it has none. Static memory.
+const char *cl_error_description(int code);
+
+// The environment of this process, NULL-terminated. Valid until it is next changed.
+char *const *cl_environment(void);

@@ -1,0 +1,48 @@
+import CLinux
+import Glibc
+
+/// The three descriptors every program is started with.
+package enum StandardStream: Int32, Sendable {
+  case input = 0
+  case output = 1
+  case error = 2
+
+  package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+  /// The size of the terminal in characters; `nil` if it is none or does not say.
+  package var terminalSize: (columns: Int, rows: Int)? {
+    var columns: UInt16 = 0
+    var rows: UInt16 = 0
+    // SAFETY: both are written before the call returns and outlive it.
+    let (_, code) = uninterrupted { unsafe cl_window_size(rawValue, &columns, &rows) }
+    return code == 0 && columns > 0 && rows > 0 ? (Int(columns), Int(rows)) : nil
+  }
+
+  /// Writes all of `text`, waiting as needed.
+  ///
+  /// - Throws: EPIPE if nobody reads it any more and SIGPIPE is ignored.
+  package func write(_ text: String) throws(SystemCallError) {
+    try writeAll(text, to: rawValue)
+  }
+}
+
+/// Writes all of `text` to a descriptor, waiting as needed.
+package func writeAll(_ text: String, to fd: Int32) throws(SystemCallError) {
+  let bytes = Array(text.utf8)
+  var written = 0
+  while written < bytes.count {
+    // SAFETY: the kernel reads the array's bytes, alive during this closure, from `written` on.
+    let (count, code) = unsafe bytes.withUnsafeBytes { buffer in
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+      return uninterrupted { unsafe write(fd, rest.baseAddress, rest.count) }
+    }
+    switch code {
+    case 0: written += count
+    case EAGAIN:  // Another program made the terminal we share non-blocking.
+      var request = pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)
+      // SAFETY: the kernel reads and writes the one element, which outlives the call.
+      _ = try check("poll") { unsafe poll(&request, 1, -1) }
+    default: throw SystemCallError(call: "write", code: code)
+    }
+  }
+}

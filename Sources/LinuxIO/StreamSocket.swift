@@ -1,0 +1,194 @@
+import CLinux
+import Glibc
+
+/// One end of a connected Unix stream socket.
+///
+/// A peer that went away is an ordinary answer here, never an error and never a signal.
+package struct StreamSocket: ~Copyable, Sendable {
+  /// How a transfer went.
+  package enum Transfer: Equatable, Sendable {
+    /// So many bytes, at least one.
+    case moved(Int)
+    /// None for now; ``Epoll`` tells when to try again.
+    case wouldBlock
+    /// None any more: the peer closed the connection, or this direction of it.
+    case closed
+  }
+
+  /// Who is at the other end, as the kernel noted when it connected or began to listen.
+  package struct Credentials: Equatable, Sendable {
+    package let pid: Int32
+    package let uid: UInt32
+    package let gid: UInt32
+  }
+
+  private let descriptor: FileDescriptor
+
+  /// Takes over a connected socket.
+  package init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+  /// Connects to the socket at `path`. What is sent and received then blocks.
+  ///
+  /// - Throws: ENOENT and ECONNREFUSED if nobody listens there, EACCES if one may not,
+  ///   ENAMETOOLONG past ``SocketAddress/maximumPathBytes``.
+  package init(connectingTo path: String) throws(SystemCallError) {
+    let address = try SocketAddress(path: path, for: "connect")
+    let descriptor = try Self.makeDescriptor(flags: 0)
+    let fd = descriptor.rawValue
+    _ = try check("connect", path: path) {
+      // SAFETY: the kernel copies the address, which is lent for the call.
+      unsafe address.withPointer { unsafe connect(fd, $0, $1) }
+    }
+    self.descriptor = descriptor
+  }
+
+  /// Creates an unconnected socket, close-on-exec.
+  static func makeDescriptor(flags: CInt) throws(SystemCallError) -> FileDescriptor {
+    let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | flags
+    return FileDescriptor(owning: try check("socket") { socket(AF_UNIX, type, 0) })
+  }
+
+  /// For ``Epoll``.
+  package var rawValue: Int32 { descriptor.rawValue }
+
+  /// Appends what has arrived to `bytes`, at most `limit` bytes in one system call.
+  ///
+  /// The kernel writes straight into the array's spare storage: nothing is copied again. One array
+  /// serves all connections of a loop; empty it with `removeAll(keepingCapacity: true)`, receive,
+  /// and read its `span`. Only the beginning of a message whose rest has not come needs a place of
+  /// its own.
+  ///
+  /// - Parameter limit: 1 or more.
+  package borrowing func receive(
+    appendingTo bytes: inout [UInt8], atMost limit: Int
+  ) throws(SystemCallError) -> Transfer {
+    precondition(limit > 0)
+    let fd = descriptor.rawValue
+    var outcome = (result: 0, code: CInt(0))
+    bytes.append(addingCapacity: limit) { output in
+      // SAFETY: `buffer` is the spare storage, alive and ours during this closure. The kernel fills
+      // its first `result` bytes, never more than `limit`, and only those count as initialized.
+      unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+        outcome = uninterrupted { unsafe recv(fd, buffer.baseAddress, limit, 0) }
+        initializedCount = max(outcome.result, 0)
+      }
+    }
+    switch outcome.code {
+    case 0: return outcome.result == 0 ? .closed : .moved(outcome.result)
+    case EAGAIN: return .wouldBlock
+    case ECONNRESET: return .closed
+    default: throw SystemCallError(call: "recv", code: outcome.code)
+    }
+  }
+
+  /// Sends as much of `bytes` as fits now, from its beginning, in one system call.
+  ///
+  /// - Parameter bytes: At least one. Send the rest by `extracting(_:)`.
+  package borrowing func send(_ bytes: Span<UInt8>) throws(SystemCallError) -> Transfer {
+    precondition(!bytes.isEmpty)
+    let fd = descriptor.rawValue
+    // SAFETY: the kernel reads the buffer, alive during this closure, and keeps no pointer to it.
+    let (count, code) = unsafe bytes.withUnsafeBufferPointer { buffer in
+      uninterrupted {
+        unsafe Glibc.send(fd, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL))
+      }
+    }
+    switch code {
+    case 0: return .moved(count)
+    case EAGAIN: return .wouldBlock
+    case EPIPE, ECONNRESET: return .closed
+    default: throw SystemCallError(call: "send", code: code)
+    }
+  }
+
+  /// Sends all of `bytes`, waiting as needed: for a client's blocking socket.
+  ///
+  /// - Returns: False if the peer closed the connection.
+  package borrowing func sendAll(_ bytes: Span<UInt8>) throws(SystemCallError) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      switch try send(bytes.extracting(sent..<bytes.count)) {
+      case .moved(let count): sent += count
+      case .wouldBlock: _ = try wait(for: CInt(POLLOUT), timeoutMSec: nil)
+      case .closed: return false
+      }
+    }
+    return true
+  }
+
+  /// Waits until something can be received, the end included; false if the time passed before.
+  ///
+  /// - Parameter timeoutMSec: 0 only looks; `nil` is for ever.
+  package borrowing func waitReadable(timeoutMSec: Int32?) throws(SystemCallError) -> Bool {
+    try wait(for: CInt(POLLIN), timeoutMSec: timeoutMSec)
+  }
+
+  private borrowing func wait(
+    for events: CInt, timeoutMSec: CInt?
+  ) throws(SystemCallError) -> Bool {
+    var request = pollfd(fd: descriptor.rawValue, events: Int16(events), revents: 0)
+    let count = try check("poll") {
+      // SAFETY: the kernel reads and writes the one element, which outlives the call.
+      unsafe poll(&request, 1, timeoutMSec ?? -1)
+    }
+    return count > 0
+  }
+
+  /// Ends both directions; a peer reads the end after what was sent before. Repeating is harmless.
+  package borrowing func shutDown() {
+    _ = shutdown(descriptor.rawValue, CInt(SHUT_RDWR))  // ENOTCONN: it is down already.
+  }
+
+  /// Tells the peer that nothing more will be sent; what it sends can still be received.
+  package borrowing func shutDownSending() {
+    _ = shutdown(descriptor.rawValue, CInt(SHUT_WR))  // ENOTCONN: it is down already.
+  }
+
+  /// Asks the kernel who the peer is.
+  package borrowing func peerCredentials() throws(SystemCallError) -> Credentials {
+    let fd = descriptor.rawValue
+    var pid: Int32 = 0
+    var uid: UInt32 = 0
+    var gid: UInt32 = 0
+    _ = try check("getsockopt") {
+      // SAFETY: the three are written before the call returns and outlive it.
+      unsafe cl_peer_credentials(fd, &pid, &uid, &gid)
+    }
+    return Credentials(pid: pid, uid: uid, gid: gid)
+  }
+}
+
+/// The address of a Unix socket in the file system.
+package struct SocketAddress {
+  /// The longest path a Unix socket can have, in bytes: `sun_path` less its final NUL.
+  package static let maximumPathBytes = 107
+
+  private var address = sockaddr_un()
+
+  /// - Throws: ENAMETOOLONG past the maximum; EINVAL if it is empty or has a NUL within, which
+  ///   would mean another kind of address.
+  init(path: String, for call: String) throws(SystemCallError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SystemCallError(call: call, code: EINVAL, path: path)
+    }
+    guard path.utf8.count <= Self.maximumPathBytes else {
+      throw SystemCallError(call: call, code: ENAMETOOLONG, path: path)
+    }
+    address.sun_family = sa_family_t(AF_UNIX)
+    // SAFETY: `sun_path` has 108 bytes, all zero; at most 107 are written, within this closure.
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+      unsafe field.copyBytes(from: path.utf8)
+    }
+  }
+
+  /// Lends the address to a call that takes one and its length.
+  func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+    // SAFETY: every socket call reads its `sockaddr` as the type its family names; the pointer is
+    // valid during `body`.
+    unsafe withUnsafePointer(to: address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe body(generic, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
