@@ -28,6 +28,21 @@ package struct Connection: ~Copyable, Sendable {
     }
   }
 
+  /// Connects to the first of `paths` where there is a socket at all, or fails as the last of them does.
+  ///
+  /// - Parameter paths: At least one.
+  package init(toFirstOf paths: [String]) throws(ClientError) {
+    for path in paths.dropLast() {
+      do throws(ClientError) {
+        self = try Connection(to: path)
+        return
+      } catch {
+        guard case .unreachable(_, let cause) = error, cause.name == "ENOENT" else { throw error }
+      }
+    }
+    try self.init(to: paths[paths.count - 1])
+  }
+
   /// For an event loop: readable when ``nextReply(timeoutMSec:)`` may have something to say.
   package var rawValue: Int32 { socket.rawValue }
 
@@ -98,26 +113,26 @@ package struct Connection: ~Copyable, Sendable {
   }
 }
 
-/// Where the daemon's socket is.
+/// Where the daemon's socket may be.
 package enum SocketPath {
-  /// Finds it: what was named, `$COUNTDOWND_SOCKET`, the user's own daemon, the system's.
+  /// Where to look, the best first: what was named, else `$COUNTDOWND_SOCKET`, else the user's own
+  /// daemon and, where there is none, the system's.
   ///
   /// - Parameters:
   ///   - named: By `--socket`.
-  ///   - userID: The caller's; 0 looks for the system's daemon only.
+  ///   - userID: The caller's; 0 has no daemon of its own besides the system's.
   ///   - environment: The value of a variable.
-  ///   - exists: Whether there is anything at a path.
-  package static func find(
-    named: String?, userID: UInt32, environment: (String) -> String?, exists: (String) -> Bool
-  ) -> String {
-    if let named { return named }
-    if let path = environment("COUNTDOWND_SOCKET"), !path.isEmpty { return path }
+  /// - Returns: One, or the user's and the system's.
+  package static func candidates(
+    named: String?, userID: UInt32, environment: (String) -> String?
+  ) -> [String] {
+    if let named { return [named] }
+    if let path = environment("COUNTDOWND_SOCKET"), !path.isEmpty { return [path] }
     let name = "countdownd/\(Connection.interface)"
     let system = "/run/\(name)"
     guard userID != 0, let directory = environment("XDG_RUNTIME_DIR"), !directory.isEmpty else {
-      return system
+      return [system]
     }
-    let own = "\(directory)/\(name)"
-    return exists(own) ? own : system
+    return ["\(directory)/\(name)", system]
   }
 }
