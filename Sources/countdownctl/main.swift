@@ -1,1 +1,14 @@
-print("countdownctl")
+import ControlClient
+import LinuxIO
+
+// countdownctl: the client of countdownd, for people and for scripts. Each verb is described where it
+// is carried out: what it takes, what its help says, and what it does.
+
+let verbs: [Verb] = [
+  .start, .get, .list, .count,  // StartVerb.swift, ReadingVerbs.swift
+  .pause, .resume, .extend, .restart, .cancel,  // ChangingVerbs.swift
+  .wait, .subscribe,  // WaitVerb.swift, SubscribeVerb.swift
+  .demo,  // Demo.swift, and its three stories
+]
+
+CurrentProcess.exit(run(Array(CurrentProcess.arguments.dropFirst())))

@@ -1,0 +1,56 @@
+/// What happened, as the daemon tells it.
+package struct Event: Equatable, Sendable {
+  /// `expired`, `missed`, `cancelled`, `started`, `changed`, `paused`, `resumed`, `heartbeat`; or one
+  /// that this program does not know yet.
+  package let kind: String
+  package let name: String?
+  package let revision: Int64?
+  package let occurrence: Int64?
+  package let at: Timestamp?
+  package let deadline: Timestamp?
+  package let lateUSec: Int64?
+  package let remainingUSec: Int64?
+  /// A JSON object, as it was sent.
+  package let payload: [UInt8]?
+  package let missedOccurrences: Int64?
+  package let replacedBy: Int64?
+
+  /// Reads an `Event`. Throws `garbled`.
+  package init(_ members: Members) throws(ClientError) {
+    kind = try members.required("kind", members.string("kind"))
+    name = try members.string("name")
+    revision = try members.integer("revision")
+    occurrence = try members.integer("occurrence")
+    at = try members.timestamp("at")
+    deadline = try members.timestamp("deadline")
+    lateUSec = try members.integer("lateUSec")
+    remainingUSec = try members.integer("remainingUSec")
+    payload = try members.object("payload")?.json
+    missedOccurrences = try members.integer("missedOccurrences")
+    replacedBy = try members.integer("replacedBy")
+  }
+
+  /// The kinds that can be asked for.
+  package static let kinds = [
+    "started", "changed", "paused", "resumed", "expired", "missed", "cancelled",
+  ]
+}
+
+/// One reply of a subscription: state, the mark that it is complete, or events.
+package struct SubscriptionReply: Equatable, Sendable {
+  package let countdowns: [Countdown]
+  package let isReady: Bool
+  package let events: [Event]
+  /// Whether events were passed over before these.
+  package let hasGap: Bool
+
+  /// Reads a reply to `Subscribe`. Throws `garbled`.
+  package init(_ members: Members) throws(ClientError) {
+    countdowns = try members.countdowns() ?? []
+    isReady = try members.boolean("ready") ?? false
+    var events: [Event] = []
+    for object in try members.objects("events") ?? [] { events.append(try Event(object)) }
+    self.events = events
+    hasGap = try members.boolean("gap") ?? false
+  }
+}

@@ -1,0 +1,89 @@
+/// The reply to `Start`.
+package struct StartReply: Equatable, Sendable {
+  /// False if `keep` or `once` found one, or `extendOnly` moved nothing new into being.
+  package let created: Bool
+  package let revision: Int64
+  package let remainingUSec: Int64
+  package let deadline: Timestamp?
+  package let now: Timestamp
+  package let state: String
+
+  /// Reads it. Throws `garbled`, as the initialisers below do.
+  package init(_ members: Members) throws(ClientError) {
+    created = try members.required("created", members.boolean("created"))
+    revision = try members.required("revision", members.integer("revision"))
+    remainingUSec = try members.required("remainingUSec", members.integer("remainingUSec"))
+    deadline = try members.timestamp("deadline")
+    now = try members.required("now", members.timestamp("now"))
+    state = try members.required("state", members.string("state"))
+  }
+}
+
+/// The reply to `Pause`, `Resume`, `Restart` and `Extend`.
+package struct MoveReply: Equatable, Sendable {
+  package let revision: Int64
+  package let remainingUSec: Int64
+  /// Missing of one that is paused.
+  package let deadline: Timestamp?
+  package let now: Timestamp
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    revision = try members.required("revision", members.integer("revision"))
+    remainingUSec = try members.required("remainingUSec", members.integer("remainingUSec"))
+    deadline = try members.timestamp("deadline")
+    now = try members.required("now", members.timestamp("now"))
+  }
+}
+
+/// The reply to `Cancel`.
+package struct CancelReply: Equatable, Sendable {
+  package let remainingUSec: Int64
+  package let revision: Int64
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    remainingUSec = try members.required("remainingUSec", members.integer("remainingUSec"))
+    revision = try members.required("revision", members.integer("revision"))
+  }
+}
+
+/// The reply to `Count`.
+package struct CountReply: Equatable, Sendable {
+  package let running: Int64
+  package let paused: Int64
+  package let ended: Int64
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    running = try members.required("running", members.integer("running"))
+    paused = try members.required("paused", members.integer("paused"))
+    ended = try members.required("ended", members.integer("ended"))
+  }
+}
+
+/// The reply to `Get`.
+package struct GetReply: Equatable, Sendable {
+  package let countdown: Countdown
+  package let now: Timestamp
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    countdown = try Countdown(members.required("countdown", members.object("countdown")))
+    now = try members.required("now", members.timestamp("now"))
+  }
+}
+
+/// One reply to `List`.
+package struct ListReply: Equatable, Sendable {
+  package let countdowns: [Countdown]
+  package let next: String?
+  package let now: Timestamp
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    countdowns = try members.required("countdowns", members.countdowns())
+    next = try members.string("next")
+    now = try members.required("now", members.timestamp("now"))
+  }
+}
