@@ -4,6 +4,7 @@ do {
   let options = try Options(Array(CurrentProcess.arguments.dropFirst()))
   switch options.workload {
   case "wheel": WheelWorkload.run(options)
+  case "lateness": try LatenessWorkload.run(options)
   case "--help", "help": print(Options.help, terminator: "")
   default: throw Options.UsageError(text: "no workload is named \(options.workload)")
   }
