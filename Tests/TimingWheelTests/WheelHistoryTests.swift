@@ -168,7 +168,7 @@ private struct History: ~Copyable {
 }
 
 @Suite struct WheelHistoryTests {
-  @Test(arguments: 0..<40 as Range<UInt64>)
+  @Test(arguments: 0..<20 as Range<UInt64>)
   func `the wheel and a plain dictionary agree on every history`(hundred: UInt64) {
     for seed in hundred * 100..<(hundred + 1) * 100 {
       var history = History(seed: seed)
@@ -183,7 +183,7 @@ private struct History: ~Copyable {
   @Test(arguments: 0..<8 as Range<UInt64>)
   func `the wheel and a plain dictionary agree on long histories`(seed: UInt64) {
     var history = History(seed: 1 << 32 + seed)
-    for step in 0..<2000 {
+    for step in 0..<1000 {
       let wrong = history.step() ?? history.difference()
       #expect(wrong == nil, "seed \(seed), step \(step)")
       if wrong != nil { return }
@@ -205,7 +205,7 @@ private struct History: ~Copyable {
     var wakes = 0
     while let wake = wheel.nextWake {
       wakes += 1
-      #expect(wheel.advance(to: wake, limit: .max, into: &due))
+      #expect(wheel.advance(to: wake, limit: .max, into: &due) == true)
       for id in due { #expect(deadlines.removeValue(forKey: id) == wake, "seed \(seed)") }
       due.removeAll()
     }
