@@ -9,7 +9,6 @@ package struct Instant: Comparable, Hashable, Sendable {
   package static var last: Instant { Instant(inRange: 1 << 54 - 1) }
 
   /// - Parameter rawValue: Microseconds since boot; 2^54 or more is a programmer error.
-  @inlinable
   package init(rawValue: UInt64) {
     precondition(rawValue < 1 << 54, "an instant lies below 2^54 µs")
     self.rawValue = rawValue
@@ -40,6 +39,5 @@ package struct Instant: Comparable, Hashable, Sendable {
     later > self ? later.rawValue - rawValue : 0
   }
 
-  @inlinable
   package static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.rawValue < rhs.rawValue }
 }

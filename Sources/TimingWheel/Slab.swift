@@ -58,14 +58,13 @@ struct Slab: ~Copyable {
   /// Bit *r* says that row *r* has an occupied list.
   private(set) var occupiedRows: UInt64 = 0
 
-  /// Entries allocated and not released.
-  private(set) var liveCount = 0
-
   /// Entries whose generations are used up.
-  private(set) var retiredCount = 0
+  private var retiredCount = 0
 
   private var capacity: UInt32
-  private var end = Slab.headCount
+  /// How many entries were ever in use at once: all indices are below it.
+  private(set) var entriesInUse: UInt32 = 0
+
   private var firstFree: UInt32 = 0
   private let firstGeneration: UInt32
 
@@ -99,12 +98,10 @@ struct Slab: ~Copyable {
 
   // MARK: Entries
 
-  /// How many entries were ever in use at once: all indices are below it.
-  var entriesInUse: Int { Int(end - Slab.headCount) }
-
   /// The cell that `id` names; `nil` if it was released. O(1).
+  @inline(__always)
   func cell(of id: EntryID) -> Cell? {
-    guard id.index < end &- Slab.headCount else { return nil }  // The heads are below the end.
+    guard id.index < entriesInUse else { return nil }
     let node = id.index &+ Slab.headCount  // Below the end, by the line before.
     // An id's generation is odd, a free cell's even.
     return self[generationOf: node] == id.generation ? Cell(node: node) : nil
@@ -122,40 +119,44 @@ struct Slab: ~Copyable {
     return generation & 1 == 1 ? EntryID(index: index, generation: generation) : nil
   }
 
-  /// A live entry, on no list yet. O(1), but for growth beyond the reservation.
-  mutating func allocate() -> Cell {
-    liveCount &+= 1  // At most 2^32.
+  /// A cell that was freed, live again and on no list yet; `nil` if there is none. O(1).
+  @inline(__always)
+  mutating func allocateFreed() -> Cell? {
     let node = firstFree
-    guard node != 0 else { return allocateAtEnd() }
+    guard node != 0 else { return nil }
     firstFree = self[node].next
     self[generationOf: node] &+= 1  // It was even.
     return Cell(node: node)
   }
 
-  /// Ends an entry that is on no list. Its cell is the next to be allocated; if this was the last
-  /// generation, it is retired instead.
-  mutating func free(_ cell: Cell) {
-    liveCount &-= 1  // It counted this one.
-    self[generationOf: cell.node] &+= 1  // The last odd one wraps to 0, which is looked for here.
-    if self[generationOf: cell.node] == 0 {
-      retiredCount += 1
-    } else {
-      self[cell.node].next = firstFree
-      firstFree = cell.node
-    }
-  }
-
-  @inline(never)
-  private mutating func allocateAtEnd() -> Cell {
+  /// A cell never used before, on no list yet. O(1), but for growth beyond the reservation.
+  mutating func allocateFresh() -> Cell {
     if end == capacity { grow() }
     let node = end
-    end += 1
+    entriesInUse += 1
     // SAFETY: `end` was below the capacity, and nothing there was initialised before.
     unsafe (nodes + Int(node)).initialize(to: Node(next: node, previous: node, deadline: 0))
     // SAFETY: likewise.
     unsafe (generations + Int(node)).initialize(to: firstGeneration)
     return Cell(node: node)
   }
+
+  /// Ends an entry that is on no list. Its cell is the next to be allocated; if this was the last
+  /// generation, it is retired instead.
+  @inline(__always)
+  mutating func free(_ cell: Cell) {
+    let generation = self[generationOf: cell.node] &+ 1  // The last one, odd, wraps to 0.
+    self[generationOf: cell.node] = generation
+    guard generation != 0 else {
+      retiredCount += 1
+      return
+    }
+    self[cell.node].next = firstFree
+    firstFree = cell.node
+  }
+
+  /// The first node never used.
+  private var end: UInt32 { Slab.headCount &+ entriesInUse }  // At most the capacity.
 
   /// Twice the room, elsewhere. O(entries in use).
   private mutating func grow() {
@@ -171,7 +172,8 @@ struct Slab: ~Copyable {
     // SAFETY: likewise.
     let heads = Int(Slab.headCount)
     let newGenerations = UnsafeMutablePointer<UInt32>.allocate(capacity: Int(capacity))
-    unsafe (newGenerations + heads).moveInitialize(from: generations + heads, count: entriesInUse)
+    unsafe (newGenerations + heads).moveInitialize(
+      from: generations + heads, count: Int(entriesInUse))
     unsafe generations.deallocate()
     unsafe generations = newGenerations
   }
@@ -193,6 +195,7 @@ struct Slab: ~Copyable {
   // MARK: Lists
 
   /// The lowest occupied list of the lowest occupied row. O(1).
+  @inline(__always)
   var firstOccupied: Head? {
     guard occupiedRows != 0 else { return nil }
     let row = UInt64(occupiedRows.trailingZeroBitCount)
@@ -204,73 +207,81 @@ struct Slab: ~Copyable {
 
   func first(of head: Head) -> Cell? { entry(self[head.node].next) }
 
+  /// The one cell of a list that has but one.
+  @inline(__always)
+  func only(of head: Head) -> Cell? {
+    self[head.node].next == self[head.node].previous ? entry(self[head.node].next) : nil
+  }
+
   /// The next one of the same list, `nil` after the last.
   func cell(after cell: Cell) -> Cell? { entry(self[cell.node].next) }
 
   private func entry(_ node: UInt32) -> Cell? { node < Slab.headCount ? nil : Cell(node: node) }
 
   /// Puts a cell that is on no list at the end of one.
+  @inline(__always)
   mutating func append(_ cell: Cell, to head: Head) {
     let last = self[head.node].previous
     self[cell.node].next = head.node
     self[cell.node].previous = last
     self[last].next = cell.node
     self[head.node].previous = cell.node
-    setOccupied(head)
+    if last == head.node { setOccupied(head) }
   }
 
-  /// Takes a cell off its list; one that stands alone goes on doing so. Its own links then mean
+  /// Takes a cell off the list that it is on, so not an isolated one. Its own links then mean
   /// nothing: it is to be appended, isolated or freed next.
+  @inline(__always)
   mutating func unlink(_ cell: Cell) {
     let (next, previous) = (self[cell.node].next, self[cell.node].previous)
     self[previous].next = next
     self[next].previous = previous
-    // Only an empty list's head has itself on both sides.
-    if next == previous && next < Slab.headCount { setEmpty(Head(node: next)) }
+    // A circle of two is a cell and its list's head. (Cut to size, should that promise be broken.)
+    if next == previous { setEmpty(Head(row: UInt64(next >> 6), list: UInt64(next))) }
   }
 
-  /// Makes a cell that is on no list a circle of its own, so that ``unlink(_:)`` need not ask.
+  /// Makes a cell that is on no list a circle of its own.
+  @inline(__always)
   mutating func isolate(_ cell: Cell) {
     self[cell.node].next = cell.node
     self[cell.node].previous = cell.node
   }
 
-  /// Whether a live cell stands alone.
+  /// Whether a live cell is a circle of its own.
+  @inline(__always)
   func isIsolated(_ cell: Cell) -> Bool { self[cell.node].next == cell.node }
 
-  /// Moves all of one list, which is not empty, to the end of another. O(1).
-  mutating func splice(_ source: Head, onto target: Head) {
-    let (first, last) = (self[source.node].next, self[source.node].previous)
-    let before = self[target.node].previous
-    self[before].next = first
-    self[first].previous = before
-    self[last].next = target.node
-    self[target.node].previous = last
-    self[source.node].next = source.node
-    self[source.node].previous = source.node
-    setEmpty(source)
-    setOccupied(target)
+  /// Empties a list. What was on it can be walked from the first to the last cell, for as long as
+  /// each one's successor is asked for before the cell is put elsewhere. O(1).
+  @inline(__always)
+  mutating func detach(_ head: Head) -> (first: Cell, last: Cell)? {
+    guard let first = entry(self[head.node].next) else { return nil }
+    let last = Cell(node: self[head.node].previous)
+    self[head.node].next = head.node
+    self[head.node].previous = head.node
+    setEmpty(head)
+    return (first, last)
   }
 
-  /// Makes `cell`, which is on the list, its first; without one, the list is empty. Those before it
-  /// are for the caller to have dealt with: this does not touch them. O(1).
-  mutating func cut(_ head: Head, before cell: Cell?) {
-    guard let cell else {
-      self[head.node].next = head.node
-      self[head.node].previous = head.node
-      return setEmpty(head)
-    }
-    self[head.node].next = cell.node
-    self[cell.node].previous = head.node
+  /// Puts what is left of a walk along a detached list at the end of another. O(1).
+  mutating func append(from first: Cell, through last: Cell, to head: Head) {
+    let before = self[head.node].previous
+    self[before].next = first.node
+    self[first.node].previous = before
+    self[last.node].next = head.node
+    self[head.node].previous = last.node
+    setOccupied(head)
   }
 
   // MARK: Occupancy
 
+  @inline(__always)
   private mutating func setOccupied(_ head: Head) {
     self[occupancyOf: head.row] |= 1 &<< head.list
     occupiedRows |= 1 &<< head.row
   }
 
+  @inline(__always)
   private mutating func setEmpty(_ head: Head) {
     self[occupancyOf: head.row] &= ~(1 &<< head.list)
     if self[occupancyOf: head.row] == 0 { occupiedRows &= ~(1 &<< head.row) }
@@ -278,9 +289,17 @@ struct Slab: ~Copyable {
 
   // MARK: Invariants
 
-  /// All lists that are not empty. O(lists), for checks.
+  /// The lists whose bit is set, for checks.
   var occupied: [Head] {
-    (0..<Slab.headCount).map { Head(node: $0) }.filter { !isEmpty($0) }
+    var heads: [Head] = []
+    for row in 0..<Slab.rowCount {
+      var bits = self[occupancyOf: row]
+      while bits != 0 {
+        heads.append(Head(row: row, list: UInt64(bits.trailingZeroBitCount)))
+        bits &= bits - 1
+      }
+    }
+    return heads
   }
 
   /// All live entries. O(entries in use), for checks.
@@ -300,7 +319,6 @@ struct Slab: ~Copyable {
         return "entry \(node - Slab.headCount) is not answered by its neighbours"
       }
     }
-    if odd != liveCount { return "\(odd) generations are odd, \(liveCount) entries live" }
     if retired != retiredCount { return "\(retired) entries retired, not \(retiredCount)" }
     var (free, node) = (0, firstFree)
     while node != 0 {
@@ -309,28 +327,30 @@ struct Slab: ~Copyable {
         return "entry \(node - Slab.headCount) is live and free"
       }
       free += 1
-      if free > entriesInUse { return "the free list is a circle" }
+      if free > Int(entriesInUse) { return "the free list is a circle" }
       node = self[node].next
     }
-    if free + retired + odd != entriesInUse {
+    if free + retired + odd != Int(entriesInUse) {
       return "\(free) free, \(retired) retired, \(odd) live entries are not \(entriesInUse)"
     }
     return brokenOccupancy()
   }
 
   private func brokenOccupancy() -> String? {
-    for row in 0..<Slab.rowCount {
-      for list in 0..<64 as Range<UInt64> {
-        let head = Head(row: row, list: list)
-        let node = self[head.node]
-        if self[node.next].previous != head.node || self[node.previous].next != head.node {
-          return "the head of list \(row):\(list) is not answered by its neighbours"
-        }
-        if (self[occupancyOf: row] &>> list & 1 == 0) != isEmpty(head) {
-          return "the bit of list \(row):\(list) is wrong"
-        }
+    var occupancies = [UInt64](repeating: 0, count: Int(Slab.rowCount))
+    for node in 0..<Slab.headCount {
+      let (next, previous) = (self[node].next, self[node].previous)
+      if next == node && previous == node { continue }
+      if self[next].previous != node || self[previous].next != node {
+        return "list \(Head(node: node)) is not answered by its neighbours"
       }
-      if (occupiedRows &>> row & 1 == 0) != (self[occupancyOf: row] == 0) {
+      occupancies[Int(node >> 6)] |= 1 << UInt64(node & 63)
+    }
+    for row in 0..<Slab.rowCount {
+      if self[occupancyOf: row] != occupancies[Int(row)] {
+        return "row \(row) has the bits \(self[occupancyOf: row]), not \(occupancies[Int(row)])"
+      }
+      if (occupiedRows >> row & 1 == 0) != (occupancies[Int(row)] == 0) {
         return "the bit of row \(row) is wrong"
       }
     }

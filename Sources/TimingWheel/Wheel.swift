@@ -35,10 +35,8 @@ package struct Wheel: ~Copyable {
   /// Entries that wait for their deadline, or to be reported; the parked ones are not among them.
   package private(set) var count = 0
 
+  private var parkedCount = 0
   private var slab: Slab
-
-  /// What a parked entry has for a deadline: no instant.
-  private static var noDeadline: UInt64 { .max }
 
   /// - Parameters:
   ///   - now: Where the wheel begins.
@@ -51,25 +49,34 @@ package struct Wheel: ~Copyable {
   }
 
   /// Entries allocated and not released, the parked ones included.
-  package var liveCount: Int { slab.liveCount }
+  package var liveCount: Int { count + parkedCount }
 
   /// One more than the greatest index that any id had. It grows only while all below it are live
   /// (or worn out: a cell has 2^31 generations), so that arrays kept by index stay dense.
-  package var capacityInUse: Int { slab.entriesInUse }
+  package var capacityInUse: Int { Int(slab.entriesInUse) }
 
   // MARK: Entries
 
   /// A new, parked entry. The cell released last is used first, for its memory is warm. O(1).
   package mutating func allocate() -> EntryID {
-    let cell = slab.allocate()
+    let cell = slab.allocateFreed() ?? slab.allocateFresh()
     setParked(cell)
     return slab.id(of: cell)
   }
 
   /// A new entry that waits for `deadline`; one at or before ``now`` is due at the next advance. O(1).
   package mutating func start(at deadline: Instant) -> EntryID {
-    let cell = slab.allocate()
-    count &+= 1  // At most `liveCount`, as below.
+    guard let cell = slab.allocateFreed() else { return startFresh(at: deadline) }
+    count &+= 1  // Cells are fewer than 2^32.
+    file(cell, at: deadline.rawValue)
+    return slab.id(of: cell)
+  }
+
+  /// Apart, so that the usual path of ``start(at:)`` calls nothing and saves no registers.
+  @inline(never)
+  private mutating func startFresh(at deadline: Instant) -> EntryID {
+    let cell = slab.allocateFresh()
+    count &+= 1  // Cells are fewer than 2^32.
     file(cell, at: deadline.rawValue)
     return slab.id(of: cell)
   }
@@ -80,7 +87,7 @@ package struct Wheel: ~Copyable {
   package mutating func schedule(_ id: EntryID, at deadline: Instant) {
     let cell = liveCell(of: id)
     unlink(cell)
-    count &+= 1
+    count &+= 1  // Cells are fewer than 2^32.
     file(cell, at: deadline.rawValue)
   }
 
@@ -107,9 +114,8 @@ package struct Wheel: ~Copyable {
 
   /// What the entry waits for; `nil` if it is parked or its id stale. O(1).
   package func deadline(of id: EntryID) -> Instant? {
-    guard let cell = slab.cell(of: id) else { return nil }
-    let deadline = slab.deadline(of: cell)
-    return deadline == Wheel.noDeadline ? nil : Instant(inRange: deadline)
+    guard let cell = slab.cell(of: id), !slab.isIsolated(cell) else { return nil }
+    return Instant(inRange: slab.deadline(of: cell))
   }
 
   /// The id of the live entry whose index this is; `nil` if there is none. O(1).
@@ -122,60 +128,74 @@ package struct Wheel: ~Copyable {
     return cell
   }
 
+  @inline(__always)
   private mutating func unlink(_ cell: Slab.Cell) {
-    if slab.deadline(of: cell) != Wheel.noDeadline { count &-= 1 }
-    slab.unlink(cell)
+    if slab.isIsolated(cell) {
+      parkedCount &-= 1  // It counted this one, as does `count` in the other case.
+    } else {
+      count &-= 1
+      slab.unlink(cell)
+    }
   }
 
+  @inline(__always)
   private mutating func setParked(_ cell: Slab.Cell) {
-    slab.setDeadline(of: cell, to: Wheel.noDeadline)
+    parkedCount &+= 1  // Cells are fewer than 2^32.
     slab.isolate(cell)
   }
 
   // MARK: Filing
 
   /// Puts an entry that is on no list on the one that its deadline and `now` imply.
+  @inline(__always)
   private mutating func file(_ cell: Slab.Cell, at deadline: UInt64) {
     slab.setDeadline(of: cell, to: deadline)
-    let head = Wheel.list(for: deadline, at: now.rawValue)
-    if head.row == 1 {
+    guard deadline > now.rawValue else { return slab.append(cell, to: .draining) }
+    let row = Wheel.row(of: deadline, at: now.rawValue)
+    let head = Wheel.slot(for: deadline, inRow: row)
+    if row == 1 {
       let minimum = slab.isEmpty(head) ? deadline : min(slab.note(of: head), deadline)
       slab.setNote(of: head, to: minimum)
     }
     slab.append(cell, to: head)
   }
 
-  /// The list for an entry with this deadline.
-  private static func list(for deadline: UInt64, at now: UInt64) -> Slab.Head {
-    guard deadline > now else { return .draining }
-    // The lowest 12 bits make digit 1 the lowest that can differ.
-    let differing = (deadline ^ now) | 0xfff
-    let row = UInt64(truncatingIfNeeded: 63 &- differing.leadingZeroBitCount) / 6
-    return Slab.Head(row: row, list: deadline &>> (row &* 6))
+  /// The highest digit in which the two differ, 1...8; 1 also where only microseconds do.
+  @inline(__always)
+  private static func row(of deadline: UInt64, at now: UInt64) -> UInt64 {
+    let differing = (deadline ^ now) | 0xfff  // Two digits set: digit 1 is the lowest to be found.
+    let highestBit = UInt64(truncatingIfNeeded: 63 ^ differing.leadingZeroBitCount)
+    return (highestBit &* 43) &>> 8  // A sixth of it, for all of 0...63.
+  }
+
+  @inline(__always)
+  private static func slot(for deadline: UInt64, inRow row: UInt64) -> Slab.Head {
+    Slab.Head(row: row, list: deadline &>> (row &* 6))  // At most 48 bits.
   }
 
   // MARK: Turning
 
   /// When to call ``advance(to:limit:into:)`` next; `nil` when nothing waits. O(1).
   ///
-  /// It is never later than the earliest deadline, and ``now`` if something is due already. On the
-  /// lowest level it is that deadline, or up to 63 µs earlier if an entry left its slot unreported;
-  /// above, it is the start of the slot, so that what cascades has done so before anything is due.
+  /// It is never later than the earliest deadline, and ``now`` if something is due already. Where
+  /// that deadline stands on the lowest level or alone in its slot, it is exact (on the lowest level
+  /// up to 63 µs early, once an entry left the slot unreported). Otherwise it is the start of the
+  /// slot, so that what cascades has done so before anything is due.
   package var nextWake: Instant? {
     guard let head = slab.firstOccupied else { return nil }
-    return Instant(inRange: wake(for: head))
+    let row = head.row
+    if row > 1, let cell = slab.only(of: head) { return Instant(inRange: slab.deadline(of: cell)) }
+    return Instant(inRange: turn(of: head))
   }
 
-  /// When the entries on this list, the first one occupied, are to be seen to.
-  private func wake(for head: Slab.Head) -> UInt64 {
-    switch head.row {
-    case 0: return now.rawValue
-    case 1: return slab.note(of: head)
-    default:
-      let shift = head.row &* 6
-      // The higher digits are those of `now`, the lower ones 0.
-      return (now.rawValue &>> shift & ~63 | head.list) &<< shift
-    }
+  /// When this list, the first one occupied, has to be emptied.
+  @inline(__always)
+  private func turn(of head: Slab.Head) -> UInt64 {
+    let row = head.row
+    if row == 1 { return slab.note(of: head) }
+    if row == 0 { return now.rawValue }
+    let shift = row &* 6  // At most 48 bits.
+    return (now.rawValue &>> shift & ~63 | head.list) &<< shift  // Its higher digits, the slot, 0.
   }
 
   /// Moves ``now`` towards `target` and appends the entries that are due by then to `due`.
@@ -193,39 +213,62 @@ package struct Wheel: ~Copyable {
   /// - Complexity: O(due + cascaded), however many ticks are skipped.
   package mutating func advance(to target: Instant, limit: Int, into due: inout [EntryID]) -> Bool {
     precondition(limit > 0, "a turn that may do nothing never ends")
+    let target = max(now, target)
     var budget = limit
     while let head = slab.firstOccupied {
-      let wake = wake(for: head)
-      if head.row > 0 {
-        guard wake <= target.rawValue else { break }
-        // Whatever of the tick is due by `target` is reported; the rest is filed anew in it.
-        now = head.row == 1 ? min(target, Instant(inRange: wake).tick.end) : Instant(inRange: wake)
-        slab.splice(head, onto: .draining)
-      }
-      guard drain(budget: &budget, into: &due) else { return false }
+      let turn = turn(of: head)
+      if turn > target.rawValue { break }
+      now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
+      guard empty(head, budget: &budget, into: &due) else { return false }
     }
-    now = max(now, target)
+    now = target
     return true
   }
 
-  /// Reports or files anew what is on the draining list, until it is empty or the budget used up;
-  /// says whether it is empty.
-  private mutating func drain(budget: inout Int, into due: inout [EntryID]) -> Bool {
-    var next = slab.first(of: .draining)
-    while let cell = next, budget > 0 {
+  /// What `now` becomes before the list is emptied, from its turn on and up to `target`.
+  @inline(__always)
+  private func arrival(at head: Slab.Head, turn: UInt64, target: UInt64) -> UInt64 {
+    let row = head.row
+    // What of the tick is due by `target` is reported; the rest is filed in it anew.
+    if row == 1 { return min(target, turn | 63) }
+    // One that stands alone need not cascade: there is nothing between here and its deadline.
+    if row > 1, let cell = slab.only(of: head), slab.deadline(of: cell) <= target {
+      return slab.deadline(of: cell)
+    }
+    return turn
+  }
+
+  /// Reports or files anew what is on a list, until that is empty or the budget used up; the rest
+  /// then goes to the draining list, which is empty while this runs. Says whether there was no rest.
+  @inline(__always)
+  private mutating func empty(
+    _ head: Slab.Head, budget: inout Int, into due: inout [EntryID]
+  ) -> Bool {
+    guard let (first, last) = slab.detach(head) else { return true }
+    var next: Slab.Cell? = first
+    while let cell = next {
+      if budget == 0 {
+        slab.append(from: cell, through: last, to: .draining)
+        return false
+      }
       budget &-= 1  // It was above 0.
       next = slab.cell(after: cell)
       let deadline = slab.deadline(of: cell)
       if deadline > now.rawValue {
         file(cell, at: deadline)
       } else {
-        count &-= 1
-        setParked(cell)
-        due.append(slab.id(of: cell))
+        report(cell, into: &due)
       }
     }
-    slab.cut(.draining, before: next)
-    return next == nil
+    return true
+  }
+
+  /// Apart, so that cascading does not save the registers that appending needs.
+  @inline(never)
+  private mutating func report(_ cell: Slab.Cell, into due: inout [EntryID]) {
+    count &-= 1  // It counted this one.
+    setParked(cell)
+    due.append(slab.id(of: cell))
   }
 
   // MARK: Invariants
@@ -236,7 +279,7 @@ package struct Wheel: ~Copyable {
   package borrowing func brokenInvariant() -> String? {
     if let broken = slab.brokenInvariant() { return broken }
     var waiting = 0
-    var earliest = Wheel.noDeadline
+    var earliest = UInt64.max
     for head in slab.occupied {
       if head.row > 8 || head.row == 0 && head != .draining { return "list \(head) has no meaning" }
       var next = slab.first(of: head)
@@ -245,7 +288,8 @@ package struct Wheel: ~Copyable {
         if deadline > Instant.last.rawValue { return "\(deadline) is no instant, but in \(head)" }
         if head != .draining {
           if deadline <= now.rawValue { return "\(deadline) in \(head) is not after \(now)" }
-          let implied = Wheel.list(for: deadline, at: now.rawValue)
+          let row = Wheel.row(of: deadline, at: now.rawValue)
+          let implied = Wheel.slot(for: deadline, inRow: row)
           if implied != head { return "\(deadline) is in \(head), not in \(implied) at \(now)" }
           if head.row == 1 && deadline < slab.note(of: head) {
             return "\(deadline) is earlier than the minimum \(slab.note(of: head)) of \(head)"
@@ -253,7 +297,7 @@ package struct Wheel: ~Copyable {
         }
         earliest = min(earliest, deadline)
         waiting += 1
-        if waiting > slab.liveCount { return "more entries on lists than live" }
+        if waiting > liveCount { return "more entries on lists than live" }
         next = slab.cell(after: cell)
       }
       if head.row == 1 {
@@ -266,22 +310,15 @@ package struct Wheel: ~Copyable {
       }
     }
     if waiting != count { return "\(waiting) entries on lists, not \(count)" }
-    if let broken = brokenParking() { return broken }
+    let parked = slab.live.filter { slab.isIsolated($0) }.count
+    if parked != parkedCount { return "\(parked) entries parked, not \(parkedCount)" }
+    if slab.live.count != liveCount { return "\(slab.live.count) entries live, not \(liveCount)" }
     switch nextWake {
     case nil: return waiting == 0 ? nil : "\(waiting) entries wait for no wake"
     case let wake?:
       if wake < now { return "the next wake \(wake) is before \(now)" }
       return wake.rawValue <= max(earliest, now.rawValue) ? nil : "\(wake) is after \(earliest)"
     }
-  }
-
-  private func brokenParking() -> String? {
-    var parked = 0
-    for cell in slab.live where slab.deadline(of: cell) == Wheel.noDeadline {
-      if !slab.isIsolated(cell) { return "\(slab.id(of: cell)) is parked, but on a list" }
-      parked += 1
-    }
-    return parked + count == liveCount ? nil : "\(parked) parked + \(count) are not \(liveCount)"
   }
 }
 
