@@ -34,26 +34,28 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   /// The row itself: the owner of a block reads and writes it here.
   package var elements: [Element] = []
 
+  /// How many units the row has: head, blocks in use and free ones. ``elements`` goes on beyond it.
+  package private(set) var units = 0
+
   private let headUnits: Int
   private let limit: Int
-  private var heads = [UInt32](repeating: .max, count: 82)  // .max ends a list.
+  private var heads = [UInt32](repeating: none, count: 82)
   private var occupied: UInt128 = 0
+
+  /// Ends a list: no block can be there.
+  private static var none: UInt32 { .max }
 
   /// - Parameters:
   ///   - bytes: Room to take from the start; the system gives memory to it only as it is written.
   ///   - limit: How many bytes the row may take, at most 16 GiB.
-  ///   - headUnits: How many units stand before the first block, for the owner's own use. The last
-  ///     of them must never look like the end of a free block.
+  ///   - headUnits: How many units stand before the first block, for the owner's own use.
   package init(reserving bytes: Int, limit: Int, headUnits: Int) {
     precondition(limit <= 1 << 34 && 4 * headUnits <= limit)
     self.limit = limit / 4
     self.headUnits = headUnits
-    elements.reserveCapacity(bytes * Element.perUnit / 4)
+    elements.reserveCapacity(bytes / 4 * Element.perUnit)
     grow(by: headUnits)
   }
-
-  /// How many units the row has: head, blocks in use and free ones.
-  package var units: Int { elements.count / Element.perUnit }
 
   /// The smallest block: a free one has room for its two sizes and two links.
   package static var smallest: Int { 4 }
@@ -61,28 +63,21 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   /// What three bytes can say: 64 MiB less a unit.
   package static var largestFree: Int { 1 << 24 - 1 }
 
-  func word(at unit: Int) -> UInt32 { Element.word(at: unit, in: elements.span) }
-
-  mutating func setWord(_ word: UInt32, at unit: Int) {
-    var row = elements.mutableSpan
-    Element.setWord(word, at: unit, in: &row)
-  }
-
   /// A block whose last word is 0 and whose other words are anything; `nil`, and nothing changed, if
   /// the limit is reached. O(1), amortised over the growth of the array.
   package mutating func allocate(_ units: Int) -> Int? {
     precondition(units >= Self.smallest && units < Self.largestFree / 2)
-    guard let block = fit(units) else {
-      let block = self.units
-      guard block + units <= limit else { return nil }
-      grow(by: units)
+    if let block = fit(units) {
+      let size = size(ofFree: block)
+      unlink(block)
+      if size > units { link(block + units, units: size - units) }
+      setWord(0, at: block + units - 1)
       return block
     }
-    let size = size(ofFree: block)
-    unlink(block)
-    if size > units { link(block + units, units: size - units) }
-    setWord(0, at: block + units - 1)
-    return block
+    guard self.units + units <= limit else { return nil }
+    grow(by: units)
+    setWord(0, at: self.units - 1)
+    return self.units - units
   }
 
   /// Takes back a block of so many units. O(1).
@@ -103,19 +98,27 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
       link(block, units: units)
       return
     }
-    shrink(by: units)
+    self.units = block
     while let last = freeBlock(endingAt: self.units) {
       unlink(last)
-      shrink(by: self.units - last)
+      self.units = last
     }
   }
 
   private mutating func grow(by units: Int) {
-    elements.append(contentsOf: repeatElement(.zero, count: units * Element.perUnit))
+    self.units += units
+    let missing = self.units * Element.perUnit - elements.count
+    guard missing > 0 else { return }
+    // Some more at once, since appending costs as much for one.
+    let added = min(max(missing, 1024), limit * Element.perUnit - elements.count)
+    elements.append(contentsOf: repeatElement(0, count: added))
   }
 
-  private mutating func shrink(by units: Int) {
-    elements.removeLast(units * Element.perUnit)
+  private func word(at unit: Int) -> UInt32 { Element.word(at: unit, in: elements.span) }
+
+  private mutating func setWord(_ word: UInt32, at unit: Int) {
+    var row = elements.mutableSpan
+    Element.setWord(word, at: unit, in: &row)
   }
 
   // What is free.
@@ -151,7 +154,7 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   }
 
   private func fit(_ units: Int, atHeadOf list: Int) -> Int? {
-    guard heads[list] != .max else { return nil }
+    guard heads[list] != Self.none else { return nil }
     let block = Int(heads[list])
     let size = size(ofFree: block)
     return size == units || size >= units + Self.smallest ? block : nil
@@ -160,11 +163,12 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   private mutating func link(_ block: Int, units: Int) {
     let list = Self.list(ofSize: units)
     let next = heads[list]
-    setWord(UInt32(units) << 8, at: block)
-    setWord(next, at: block + 1)
-    setWord(.max, at: block + 2)
-    setWord(0xFF00_0000 | UInt32(units), at: block + units - 1)
-    if next != .max { setWord(UInt32(block), at: Int(next) + 2) }
+    var row = elements.mutableSpan
+    Element.setWord(UInt32(units) << 8, at: block, in: &row)
+    Element.setWord(next, at: block + 1, in: &row)
+    Element.setWord(Self.none, at: block + 2, in: &row)
+    Element.setWord(0xFF00_0000 | UInt32(units), at: block + units - 1, in: &row)
+    if next != Self.none { Element.setWord(UInt32(block), at: Int(next) + 2, in: &row) }
     heads[list] = UInt32(block)
     occupied |= 1 << list
   }
@@ -172,13 +176,13 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   private mutating func unlink(_ block: Int) {
     let next = word(at: block + 1)
     let previous = word(at: block + 2)
-    if next != .max { setWord(previous, at: Int(next) + 2) }
-    if previous != .max {
+    if next != Self.none { setWord(previous, at: Int(next) + 2) }
+    if previous != Self.none {
       setWord(next, at: Int(previous) + 1)
     } else {
       let list = Self.list(ofSize: size(ofFree: block))
       heads[list] = next
-      if next == .max { occupied &= ~(1 << list) }
+      if next == Self.none { occupied &= ~(1 << list) }
     }
   }
 
@@ -222,12 +226,12 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
   private borrowing func brokenList(of free: [Int: Int]) -> String? {
     var seen = 0
     for list in heads.indices {
-      if (occupied >> list & 1 == 1) != (heads[list] != .max) {
+      if (occupied >> list & 1 == 1) != (heads[list] != Self.none) {
         return "the bit of list \(list) is wrong"
       }
-      var previous = UInt32.max
+      var previous = Self.none
       var block = heads[list]
-      while block != .max {
+      while block != Self.none {
         guard let units = free[Int(block)], Self.list(ofSize: units) == list else {
           return "block \(block) does not belong in list \(list)"
         }

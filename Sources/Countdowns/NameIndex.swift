@@ -50,7 +50,7 @@ package struct NameIndex: ~Copyable {
     _ key: NameKey, in records: borrowing some NamedRecords & ~Copyable
   ) -> UInt32? {
     guard count > 0 else { return nil }
-    let record = closestRecord(to: key)
+    let record = nodes.descend(from: 0, by: key).record
     return records.key(of: record).isSame(as: key) ? record : nil
   }
 
@@ -70,13 +70,13 @@ package struct NameIndex: ~Copyable {
       count = 1
       return .inserted
     }
-    // Any leaf on which the search ends shares with the key as much as some leaf does.
-    let closest = closestRecord(to: key)
-    let other = records.key(of: closest)
-    guard let position = key.firstDifference(from: other) else { return .taken(by: closest) }
-
-    // That leads the key to where it parts from all others: into a node, or above one or a leaf.
-    let slot = slot(of: key, to: position)
+    // Whichever leaf the search ends on, no other shares more of the key.
+    let closest = nodes.descend(from: 0, by: key)
+    let other = records.key(of: closest.record)
+    guard let position = key.firstDifference(from: other) else {
+      return .taken(by: closest.record)
+    }
+    let slot = slot(of: key, to: position, closest)
     let link = nodes.link(at: slot)
     let byte = key.byte(at: position)
     let isDone =
@@ -94,6 +94,27 @@ package struct NameIndex: ~Copyable {
     return .inserted
   }
 
+  /// Where the way of `key` parts from all others: the slot of the first link on it that leads to a
+  /// leaf, or to a node at `position` or beyond.
+  ///
+  /// Mostly that is in the last node above the `closest` leaf or just below it; else it is gone again.
+  private borrowing func slot(of key: NameKey, to position: Int, _ closest: NameNodes.Descent)
+    -> Int
+  {
+    let parent = nodes.link(at: closest.parent)
+    if parent.isLeaf { return closest.slot }
+    let last = nodes.header(of: parent.node).position
+    if last < position { return closest.slot }
+    if last == position { return closest.parent }
+    var slot = 0
+    var link = nodes.link(at: slot)
+    while !link.isLeaf, nodes.header(of: link.node).position < position {
+      slot = nodes.slot(by: key, of: link.node)
+      link = nodes.link(at: slot)
+    }
+    return slot
+  }
+
   /// Forgets the record with this key, and says which it was; `nil` if there was none.
   ///
   /// `records` must still know the record's key.
@@ -101,52 +122,10 @@ package struct NameIndex: ~Copyable {
     _ key: NameKey, in records: borrowing some NamedRecords & ~Copyable
   ) -> UInt32? {
     guard count > 0 else { return nil }
-    var parent: (slot: Int, rank: Int)?
-    var slot = 0
-    var link = nodes.link(at: slot)
-    while !link.isLeaf {
-      let rank = nodes.closestRank(to: key, in: link.node)
-      parent = (slot, rank)
-      slot = nodes.slot(rank, of: link.node)
-      link = nodes.link(at: slot)
-    }
-    guard records.key(of: link.record).isSame(as: key) else { return nil }
-    if let parent {
-      nodes.remove(parent.rank, ofNodeAt: parent.slot)
-    } else {
-      nodes.set(.none, at: 0)
-    }
+    let found = nodes.descend(from: 0, by: key)
+    guard records.key(of: found.record).isSame(as: key) else { return nil }
+    nodes.remove(at: found.slot, ofNodeAt: found.parent)
     count -= 1
-    return link.record
-  }
-
-  /// The record on which the search for `key` ends: the one with that key, if there is one; else one
-  /// that agrees with it up to where it first differs from all. There must be a record.
-  borrowing func closestRecord(to key: NameKey) -> UInt32 {
-    var link = nodes.link(at: 0)
-    while !link.isLeaf {
-      link = nodes.link(at: nodes.slot(nodes.closestRank(to: key, in: link.node), of: link.node))
-    }
-    return link.record
-  }
-
-  /// The slot of the first link on the way of `key` that leads to a leaf, or to a node at `position`
-  /// or beyond.
-  private borrowing func slot(of key: NameKey, to position: Int) -> Int {
-    var slot = 0
-    var link = nodes.link(at: slot)
-    while !link.isLeaf, nodes.header(of: link.node).position < position {
-      slot = nodes.slot(nodes.closestRank(to: key, in: link.node), of: link.node)
-      link = nodes.link(at: slot)
-    }
-    return slot
-  }
-}
-
-extension NameNodes {
-  /// The child of `node` whose byte is that of `key`, or, where none has it, the next or last one.
-  func closestRank(to key: NameKey, in node: Int) -> Int {
-    let header = header(of: node)
-    return min(rank(of: key.byte(at: header.position), in: node), header.count - 1)
+    return found.record
   }
 }

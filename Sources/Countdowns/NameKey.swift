@@ -20,6 +20,7 @@ package struct NameKey: ~Escapable {
   static let ownerBytes = 4
 
   /// The byte at `position`, from 0; NUL at the key's end and anywhere past it.
+  @inline(__always)  // A step down the index is hardly more than this.
   func byte(at position: Int) -> UInt8 {
     if position < Self.ownerBytes {
       return UInt8(truncatingIfNeeded: owner >> UInt32(24 - 8 * position))

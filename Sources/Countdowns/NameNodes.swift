@@ -55,18 +55,21 @@ struct NameNodes: ~Copyable {
 
   /// The first word of a node.
   struct Header {
-    var word: UInt32
+    let word: UInt32
 
     init(word: UInt32) { self.word = word }
     init(position: Int, count: Int, class: Class) {
-      word = UInt32(count - 1 | position << 8 | `class`.rawValue << 17)
+      word = UInt32(
+        count - 1 | position << 8 | `class`.rawValue << 17 | `class`.keyWords << 21)
     }
 
     /// How many children there are, 2 to 256.
     var count: Int { Int(word & 0xFF) + 1 }
     /// The position in the key that the node branches on, 0 to 259.
     var position: Int { Int(word >> 8 & 0x1FF) }
-    var `class`: Class { Class(rawValue: Int(word >> 17)) }
+    var `class`: Class { Class(rawValue: Int(word >> 17 & 0xF)) }
+    /// That of the class, kept here because every step down asks for it.
+    var keyWords: Int { Int(word >> 21) }
   }
 
   // Reading.
@@ -77,38 +80,83 @@ struct NameNodes: ~Copyable {
   func header(of node: Int) -> Header { Header(word: arena.elements[node]) }
 
   /// Where the link to child `rank` of `node` stands.
-  func slot(_ rank: Int, of node: Int) -> Int {
-    node + 1 + header(of: node).class.keyWords + rank
-  }
+  func slot(_ rank: Int, of node: Int) -> Int { node + 1 + header(of: node).keyWords + rank }
 
   func key(_ rank: Int, of node: Int) -> UInt8 {
     UInt8(truncatingIfNeeded: arena.elements[node + 1 + rank >> 2] >> UInt32(8 * (rank & 3)))
   }
 
+  /// Where a search ended: at the leaf of `record`, whose link stands at `slot`, in the node that the
+  /// link at `parent` leads to; that is the root's if the leaf itself is at the root.
+  struct Descent {
+    var record: UInt32
+    var slot: Int
+    var parent: Int
+  }
+
+  /// Goes down from the link at `slot` to a leaf by the bytes of `key`; where a node has no such byte,
+  /// by any child. There must be a leaf.
+  func descend(from slot: Int, by key: NameKey) -> Descent {
+    let words = arena.elements.span
+    var descent = Descent(record: 0, slot: slot, parent: slot)
+    while true {
+      let link = NameLink(word: words[descent.slot])
+      if link.isLeaf {
+        descent.record = link.record
+        return descent
+      }
+      descent.parent = descent.slot
+      descent.slot = Self.slot(by: key, of: link.node, in: words)
+    }
+  }
+
+  /// Where the link to the child of `node` with the byte of `key` stands, or, if there is none, that
+  /// to any child.
+  func slot(by key: NameKey, of node: Int) -> Int {
+    Self.slot(by: key, of: node, in: arena.elements.span)
+  }
+
+  /// Compares eight keys at a time, so that a search seldom has a branch to guess. Inlined, since a
+  /// call costs as much as the step itself.
+  @inline(__always)
+  private static func slot(by key: NameKey, of node: Int, in words: Span<UInt32>) -> Int {
+    let header = Header(word: words[node])
+    let links = node + 1 + header.keyWords
+    let wanted = UInt64(key.byte(at: header.position)) &* 0x0101_0101_0101_0101
+    var first = node + 1
+    repeat {
+      // Where the second word is a link, what is found in it is no key: its rank is too high.
+      let keys = UInt64(words[first]) | UInt64(words[first + 1]) << 32
+      // A byte that is equal becomes 0, and the lowest that is 0 is the lowest to get its high bit.
+      let difference = keys ^ wanted
+      let equal = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+      if equal != 0 {
+        let rank = (first - node - 1) << 2 + equal.trailingZeroBitCount >> 3
+        return links + (rank < header.count ? rank : 0)
+      }
+      first += 2
+    } while first < links
+    return links
+  }
+
   /// How many key bytes of `node` are less than `byte`: where it is, or would have to be.
   ///
-  /// Looks at four keys at a time; the unused ones, being 0xFF, are never less. Large nodes are
-  /// narrowed by halves to one word first.
+  /// Narrows the node to one word by halves; the unused keys in it, being 0xFF, are never less.
   func rank(of byte: UInt8, in node: Int) -> Int {
     let words = arena.elements.span
     var low = node + 1
-    var high = low + (Header(word: arena.elements[node]).count - 1) >> 2
+    var high = low + (Header(word: words[node]).count - 1) >> 2
     while low < high {
       let middle = (low + high) >> 1
       if words[middle] >> 24 < UInt32(byte) { low = middle + 1 } else { high = middle }
     }
-    return (low - node - 1) << 2 + Self.countLess(than: byte, in: words[low])
-  }
-
-  /// How many of the four bytes of `keys` are less than `byte`.
-  private static func countLess(than byte: UInt8, in keys: UInt32) -> Int {
-    // Four lanes of sixteen bits; 0x100 is added to each so that it survives just where key >= byte.
-    var lanes = UInt64(keys)
-    lanes = (lanes | lanes << 16) & 0x0000_FFFF_0000_FFFF
-    lanes = (lanes | lanes << 8) & 0x00FF_00FF_00FF_00FF
-    let least = UInt64(byte) * 0x0001_0001_0001_0001
-    let notLess = ((lanes | 0x0100_0100_0100_0100) - least) & 0x0100_0100_0100_0100
-    return 4 - notLess.nonzeroBitCount
+    var rank = (low - node - 1) << 2
+    var keys = words[low]
+    while rank & 3 < 3, keys & 0xFF < UInt32(byte) {
+      keys >>= 8
+      rank += 1
+    }
+    return keys & 0xFF < UInt32(byte) ? rank + 1 : rank
   }
 }
 
@@ -144,7 +192,7 @@ extension NameNodes {
     }
     let node = self.link(at: slot).node
     let keys = node + 1
-    let links = keys + header.class.keyWords
+    let links = keys + header.keyWords
     var words = arena.elements.mutableSpan
 
     // The first word keeps the keys below the new one; from there on each hands its highest byte up.
@@ -167,10 +215,16 @@ extension NameNodes {
     return true
   }
 
-  /// Takes child `rank` from the node at `slot`; if one child is left, it takes the node's place.
-  mutating func remove(_ rank: Int, ofNodeAt slot: Int) {
+  /// Takes away the leaf at `child` from the node at `slot`; if one child is left, it takes the node's
+  /// place. The leaf may be at `slot` itself, that of the root.
+  mutating func remove(at child: Int, ofNodeAt slot: Int) {
+    if child == slot {
+      set(.none, at: slot)
+      return
+    }
     let node = link(at: slot).node
     let header = header(of: node)
+    let rank = child - self.slot(0, of: node)
     if header.count == 2 {
       arena.elements[slot] = arena.elements[self.slot(1 - rank, of: node)]
       free(node)
@@ -189,7 +243,7 @@ extension NameNodes {
   /// Moves what is above child `rank` down over it.
   private mutating func close(_ rank: Int, of node: Int, _ header: Header) {
     let keys = node + 1
-    let links = keys + header.class.keyWords
+    let links = keys + header.keyWords
     let last = keys + (header.count - 1) >> 2
     var words = arena.elements.mutableSpan
 
@@ -217,7 +271,7 @@ extension NameNodes {
     words[new] = Header(position: header.position, count: header.count, class: `class`).word
     for index in 1...used { words[new + index] = words[old + index] }
     for index in used..<`class`.keyWords { words[new + 1 + index] = .max }
-    let from = old + 1 + header.class.keyWords
+    let from = old + 1 + header.keyWords
     let to = new + 1 + `class`.keyWords
     for index in 0..<header.count { words[to + index] = words[from + index] }
     arena.elements[slot] = NameLink(node: new).word
@@ -250,7 +304,7 @@ extension NameNodes {
       guard 2...header.class.capacity ~= header.count else {
         return "node \(node) has \(header.count) children of \(header.class.capacity)"
       }
-      for rank in 1..<header.class.keyWords * 4 {
+      for rank in 1..<header.keyWords * 4 {
         let isHigher = key(rank - 1, of: node) < key(rank, of: node)
         guard rank < header.count ? isHigher : key(rank, of: node) == 0xFF else {
           return "key \(rank) of node \(node) is not in order"

@@ -24,7 +24,7 @@ package struct NameStore: ~Copyable {
   package private(set) var liveBytes = 0
 
   /// How many bytes the array takes, names and free blocks.
-  package var arenaBytes: Int { arena.elements.count }
+  package var arenaBytes: Int { 4 * arena.units }
 
   /// - Parameters:
   ///   - bytes: Room to take from the start, so that growing copies nothing until it is used up; the

@@ -30,7 +30,7 @@ extension NameIndex {
       let part = part(of: NameKey(owner: owner, name: prefix), in: records)
       walk(part, from: start, limit: limit, in: records, into: &list)
     } else if prefix.isEmpty {
-      walk(nodes.link(at: 0), from: start, limit: limit, in: records, into: &list)
+      walk(0, from: start, limit: limit, in: records, into: &list)
     } else {
       collectOwners(from: start, prefix: prefix, limit: limit, in: records, into: &list)
     }
@@ -51,7 +51,7 @@ extension NameIndex {
     while let least = next, room > 0 {
       found.removeAll(keepingCapacity: true)
       let key = NameKey(owner: least, name: prefix)
-      walk(nodes.link(at: 0), from: .at(key), limit: 1, in: records, into: &found)
+      walk(0, from: .at(key), limit: 1, in: records, into: &found)
       guard let record = found.first else { return }
       let owner = records.key(of: record).owner
       let part = part(of: NameKey(owner: owner, name: prefix), in: records)
@@ -62,20 +62,21 @@ extension NameIndex {
     }
   }
 
-  /// The part of the tree whose keys begin with those of `prefix`, less its NUL.
+  /// The slot of the part of the tree whose keys begin with those of `prefix`, less its NUL.
   private borrowing func part(
     of prefix: NameKey, in records: borrowing some NamedRecords & ~Copyable
-  ) -> NameLink {
+  ) -> Int? {
     let length = NameKey.ownerBytes + prefix.name.count
-    var link = nodes.link(at: 0)
+    var slot = 0
+    var link = nodes.link(at: slot)
     while !link.isLeaf, nodes.header(of: link.node).position < length {
-      link = nodes.link(at: nodes.slot(nodes.closestRank(to: prefix, in: link.node), of: link.node))
+      slot = nodes.slot(by: prefix, of: link.node)
+      link = nodes.link(at: slot)
     }
-    // All below agree on the bytes before `length`, so one of them speaks for all.
-    var leaf = link
-    while !leaf.isLeaf { leaf = nodes.link(at: nodes.slot(0, of: leaf.node)) }
-    let difference = prefix.firstDifference(from: records.key(of: leaf.record))
-    return difference ?? length >= length ? link : .none
+    // All below agree on the bytes before `length`, so any of them speaks for all.
+    let any = nodes.descend(from: slot, by: prefix).record
+    let difference = prefix.firstDifference(from: records.key(of: any))
+    return difference ?? length >= length ? slot : nil
   }
 
   /// A node on the way down, and the child that comes next when all below has been listed.
@@ -84,14 +85,14 @@ extension NameIndex {
     var rank: Int
   }
 
-  /// Appends the leaves at and below `root` in order.
+  /// Appends the leaves to which the link at `root` leads in order; none if there is no such slot.
   private borrowing func walk(
-    _ root: NameLink, from start: NameStart, limit: Int,
+    _ root: Int?, from start: NameStart, limit: Int,
     in records: borrowing some NamedRecords & ~Copyable, into list: inout [UInt32]
   ) {
-    guard root != .none, limit > 0 else { return }
+    guard let root, limit > 0 else { return }
     var steps: [Step] = []  // From the root down.
-    var link = root
+    var link = nodes.link(at: root)
     switch start {
     case .first: break
     case .at(let key):
@@ -121,23 +122,19 @@ extension NameIndex {
   ///
   /// - Returns: What to list first; none if it is what `steps` leads to.
   private borrowing func seek(
-    _ key: NameKey, isIncluded: Bool, from root: NameLink,
+    _ key: NameKey, isIncluded: Bool, from root: Int,
     in records: borrowing some NamedRecords & ~Copyable, steps: inout [Step]
   ) -> NameLink {
-    var leaf = root
-    while !leaf.isLeaf {
-      leaf = nodes.link(at: nodes.slot(nodes.closestRank(to: key, in: leaf.node), of: leaf.node))
-    }
-    let other = records.key(of: leaf.record)
+    let other = records.key(of: nodes.descend(from: root, by: key).record)
     let difference = key.firstDifference(from: other)
     let position = difference ?? .max
 
     // Until they part, the way to that leaf is the way of the key.
-    var link = root
+    var link = nodes.link(at: root)
     while !link.isLeaf, nodes.header(of: link.node).position < position {
-      let rank = nodes.closestRank(to: key, in: link.node)
-      steps.append(Step(node: link.node, rank: rank + 1))
-      link = nodes.link(at: nodes.slot(rank, of: link.node))
+      let slot = nodes.slot(by: key, of: link.node)
+      steps.append(Step(node: link.node, rank: slot + 1 - nodes.slot(0, of: link.node)))
+      link = nodes.link(at: slot)
     }
     guard difference != nil else { return isIncluded ? link : .none }
     let byte = key.byte(at: position)

@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `a full index refuses and stays as it was`() {
-    for limit in stride(from: 4, through: 600, by: 4) {
+    for limit in stride(from: 4, through: 600, by: 20) {
       var names = StoredNames(index: NameIndex(limit: limit))
       var taken: [[UInt8]] = []
       for value in 0..<200 {
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<400 as Range<UInt64>)
+  @Test(arguments: 0..<240 as Range<UInt64>)
   func `the index and a sorted array agree on every history`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var history = NameHistory(seed: seed, using: &random)
@@ -112,31 +112,6 @@ import Testing
     #expect(history.names.brokenInvariant() == nil)
     #expect(history.names.index.count == 0)
     #expect(history.names.records.store.arenaBytes == 0)
-  }
-
-  @Test(arguments: 0..<50 as Range<UInt64>)
-  func `what exists throughout is listed exactly once, whatever changes between pages`(
-    seed: UInt64
-  ) {
-    var random = SplitMix64(seed: seed)
-    var history = NameHistory(seed: seed, using: &random)
-    for _ in 0..<300 { _ = history.step(using: &random) }
-    let atFirst = Set(history.model)
-    var throughout = atFirst
-    var listed: [OwnedKey] = []
-    var start = OwnedStart.first
-    while true {
-      let page = history.names.page(from: start, limit: .random(in: 1...9, using: &random))
-      if page.isEmpty { break }
-      listed += page.map { history.key($0) }
-      start = .after(listed.last!)
-      for _ in 0..<5 {
-        _ = history.step(using: &random)
-        throughout.formIntersection(history.model)
-      }
-    }
-    #expect(zip(listed, listed.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
-    #expect(throughout.isSubset(of: listed), "seed \(seed)")
   }
 
   @Test func `a hundred thousand names cost at most 25 bytes each, and churn adds none`() {
@@ -159,14 +134,6 @@ import Testing
       }
     }
     #expect(sizes.count == 1)
-  }
-}
-
-extension SplitMix64 {
-  /// A generator that starts anew at each use.
-  static var fixed: SplitMix64 {
-    get { SplitMix64(seed: 1) }
-    set {}
   }
 }
 

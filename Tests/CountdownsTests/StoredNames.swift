@@ -1,4 +1,5 @@
 import Countdowns
+import TestSupport
 
 /// Records with nothing but an owner and a name, as the index needs them.
 struct Records: ~Copyable, NamedRecords {
@@ -100,5 +101,13 @@ enum OwnedStart {
     case .at(let start): start <= key
     case .after(let start): start < key
     }
+  }
+}
+
+extension SplitMix64 {
+  /// A generator that starts anew at each use.
+  static var fixed: SplitMix64 {
+    get { SplitMix64(seed: 1) }
+    set {}
   }
 }
