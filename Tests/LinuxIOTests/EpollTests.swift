@@ -86,4 +86,28 @@ struct EpollTests {
     seen.formUnion(events.map(\.token))
     #expect(seen.count == count)
   }
+
+  @Test func `a signal that is handled meanwhile does not end the wait`() async {
+    await #expect(processExitsWith: .success) {
+      _ = signal(SIGUSR1) { _ in }
+      var interrupting = sigset_t()
+      unsafe sigemptyset(&interrupting)
+      unsafe sigaddset(&interrupting, SIGUSR1)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &interrupting, nil)
+      let pair = try SocketPair()
+      let epoll = try Epoll()
+      try epoll.add(pair.near.rawValue, .readable, token: 1)
+      let (waiting, peer) = (pthread_self(), pair.far.rawValue)
+      Task.detached {
+        for _ in 0..<5 {
+          Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + 2_000_000)
+          pthread_kill(waiting, SIGUSR1)
+        }
+        try writeAll("x", to: peer)
+      }
+      var events: [Epoll.Event] = []
+      try epoll.wait(timeoutMSec: nil, into: &events)
+      try #require(events.map(\.token) == [1])
+    }
+  }
 }
