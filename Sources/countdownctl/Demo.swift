@@ -103,7 +103,8 @@ struct DemoDaemon: ~Copyable {
       if let signal = try signals.next() { throw Interruption(signal: signal) }
       if (try? Connection(to: socketPath)) != nil { return }
       if let exit = try process.poll() {
-        throw Failure(message: "countdownd ended at once: \(exit)", advice: "see what it says above")
+        throw Failure(
+          message: "countdownd ended at once: \(exit)", advice: "see what it says above")
       }
       Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + 20_000_000)
     }

@@ -7,7 +7,8 @@ extension Verb {
     run: { session in
       let name = try session.onlyName()
       var connection = try session.connect()
-      let reply = try connection.call("Get", parameters: encodeParameters { $0.member("name", name) })
+      let reply = try connection.call(
+        "Get", parameters: encodeParameters { $0.member("name", name) })
       if session.isJSON {
         try session.write(json: reply.json)
       } else {
