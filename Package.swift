@@ -66,7 +66,9 @@ let package = Package(
     .testTarget(
       name: "TimingWheelTests", dependencies: ["TimingWheel", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "JSONTests", dependencies: ["JSON", "TestSupport"], exclude: ["Cases"],
+      swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],
       swiftSettings: strict),

@@ -1,3 +1,6 @@
 #pragma once
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>

@@ -60,12 +60,7 @@ extension Scheduler {
       id = existing
       reference = table[id.index].name
     } else {
-      guard let kept = table.names.insert(name) else {
-        throw .quotaExceeded(
-          resource: .nameBytes, limit: table.names.arenaBytes, used: table.names.liveBytes)
-      }
-      id = wheel.allocate()
-      reference = kept
+      (id, reference) = try enter(name, of: plan.user)
     }
     let isLocked = existing.map { table[$0.index].isLocked } ?? false
     table.put(
@@ -74,7 +69,6 @@ extension Scheduler {
         time: plan.time, lengthUSec: spec.lengthUSec, revision: revision, startedAt: plan.decidedAt,
         user: plan.user, name: reference), at: id.index)
     table[id.index].isLocked = isLocked
-    if existing == nil { list(id) }
     if payload != nil || spec.repeatUSec > 0 || spec.graceUSec > 0 {
       let place = makeExtra(id)
       extras[place].payload = payload
@@ -122,8 +116,25 @@ extension Scheduler {
     return ended
   }
 
-  private mutating func list(_ id: EntryID) {
-    index.insert(id.index, for: table.key(of: id.index), in: table)
+  /// A parked entry under a new name, kept and listed.
+  private mutating func enter(
+    _ name: Span<UInt8>, of user: UInt32
+  ) throws(Refusal) -> (EntryID, NameReference) {
+    guard let reference = table.names.insert(name) else { throw noRoomForNames }
+    let id = wheel.allocate()
+    let insertion = index.insert(NameKey(owner: user, name: name), record: id.index, in: table)
+    guard insertion == .inserted else {
+      precondition(insertion == .full, "a name that was not found was taken")
+      table.names.remove(reference)
+      wheel.release(id)
+      throw noRoomForNames
+    }
+    return (id, reference)
+  }
+
+  private var noRoomForNames: Refusal {
+    .quotaExceeded(
+      resource: .nameBytes, limit: table.names.arenaBytes, used: table.names.liveBytes)
   }
 
   private func event(_ kind: EventKind, _ id: EntryID, remainingUSec: Int64) -> Event {

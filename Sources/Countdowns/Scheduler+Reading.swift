@@ -79,8 +79,13 @@ extension Scheduler {
     user: UInt32, prefix: Span<UInt8>, after: Span<UInt8>?, limit: Int, into page: inout [EntryID]
   ) {
     var places: [UInt32] = []
-    index.collect(
-      owner: user, prefix: prefix, after: after, limit: limit, in: table, into: &places)
+    if let after {
+      index.collect(
+        from: .after(NameKey(owner: user, name: after)), owner: user, prefix: prefix, limit: limit,
+        in: table, into: &places)
+    } else {
+      index.collect(owner: user, prefix: prefix, limit: limit, in: table, into: &places)
+    }
     for place in places {
       if let id = wheel.id(at: place) { page.append(id) }
     }

@@ -38,6 +38,8 @@ package struct Scheduler: ~Copyable {
   private var filedOffset: Int64
   /// Where the refiling after a forward step stands; `nil` when none is under way.
   private var refileCursor: UInt32?
+  /// Whether anything expired in this turn: nothing of it may be told before its reading has passed.
+  package private(set) var hasExpired = false
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -78,6 +80,7 @@ package struct Scheduler: ~Copyable {
   ///   - reading: The clocks; boot time that seems to go back stands still.
   ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
   package mutating func advance(to reading: Reading, limit: Int) {
+    hasExpired = false
     now = reading
     now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
     noteStep()
@@ -147,6 +150,7 @@ package struct Scheduler: ~Copyable {
   }
 
   private mutating func expire(_ id: EntryID) -> Event {
+    hasExpired = true
     let record = table[id.index]
     let extra = record.extra.map { extras[$0] }
     var event = Event(
@@ -292,15 +296,18 @@ package struct Scheduler: ~Copyable {
     forgetEnd(id)
     dropExtra(id)
     let record = table[id.index]
-    unlist(id)
+    Scheduler.unlist(id.index, from: &index, in: table)
     table.names.remove(record.name)
     table[id.index] = .vacant
     wheel.release(id)
   }
 
-  private mutating func unlist(_ id: EntryID) {
-    let removed = index.remove(table.key(of: id.index), in: table)
-    precondition(removed, "a countdown was not in the index of names")
+  /// Static, because the key is borrowed from the table while the index changes.
+  private static func unlist(
+    _ place: UInt32, from index: inout NameIndex, in table: borrowing CountdownTable
+  ) {
+    let removed = index.remove(table.key(of: place), in: table)
+    precondition(removed == place, "a countdown was not in the index of names")
   }
 
   // MARK: Waiting for a verdict

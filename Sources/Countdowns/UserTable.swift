@@ -42,6 +42,15 @@ package struct UserTable: ~Copyable {
 
   package var count: Int { users.count }
 
+  /// Everybody's countdowns. O(users).
+  package var counts: (running: Int, paused: Int, ended: Int) {
+    users.reduce(into: (0, 0, 0)) { sum, user in
+      sum.0 += user.running
+      sum.1 += user.paused
+      sum.2 += user.ended
+    }
+  }
+
   package subscript(index: UInt32) -> Usage {
     _read { yield users[Int(index)] }
     _modify {

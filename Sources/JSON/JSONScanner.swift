@@ -34,16 +34,17 @@ package enum JSONKind: Equatable, Sendable {
   /// The deepest nesting that can be allowed: one bit of a word for each level.
   package static let deepest = 64
 
-  /// Begins before the first byte that is not white space.
+  /// Begins before the first byte at or after `start` that is not white space.
   ///
+  /// - Parameter start: 0…count; what it reports are still indices into all of `bytes`.
   /// - Parameter maximumDepth: How many arrays and objects may stand inside each other, 0…64: with 1,
   ///   `[]` is read and `[[]]` is refused.
   @_lifetime(copy bytes)
-  package init(_ bytes: Span<UInt8>, maximumDepth: Int = 32) {
+  package init(_ bytes: Span<UInt8>, from start: Int = 0, maximumDepth: Int = 32) {
     precondition((0...Self.deepest).contains(maximumDepth))
     self.bytes = bytes
     self.maximumDepth = maximumDepth
-    offset = bytes.endOfWhiteSpace(at: 0)
+    offset = bytes.endOfWhiteSpace(at: start)
   }
 
   /// What the next value is, by its first byte alone; the rest of it may still be refused.

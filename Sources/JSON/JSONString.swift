@@ -51,9 +51,7 @@
   @usableFromInline
   func isEqual(to text: String, in bytes: Span<UInt8>) -> Bool {
     if hasEscapes { return isEqualDecoded(to: text, in: bytes) }
-    let expected = text.utf8Span.span
-    let token = bytes.extracting(range)
-    return token.hasSameBytes(as: expected)
+    return bytes.extracting(range).hasSameBytes(as: text.utf8Span.span)
   }
 
   /// As `matches`, for a string with escapes.
@@ -87,16 +85,13 @@ extension Span<UInt8> {
   /// Whether both are of one length and byte for byte alike.
   fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
+    guard count >= 8 else { return shortWord() == other.shortWord() }
     var at = 0
-    while let word = word(at: at), let otherWord = other.word(at: at) {
-      guard word == otherWord else { return false }
+    while at < count - 8 {
+      guard word(at: at) == other.word(at: at) else { return false }
       at += 8
     }
-    while at < count, at < other.count {
-      guard self[at] == other[at] else { return false }
-      at += 1
-    }
-    return true
+    return word(at: count - 8) == other.word(at: count - 8)
   }
 
   /// The UTF-8 of the character that a checked escape at `start` stands for, and where the escape ends.

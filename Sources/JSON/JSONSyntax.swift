@@ -106,8 +106,26 @@ extension Span<UInt8> {
     guard rest.count >= 8 else { return nil }
     // The compiler makes one load of it.
     let low = UInt64(rest[0]) | UInt64(rest[1]) << 8 | UInt64(rest[2]) << 16 | UInt64(rest[3]) << 24
-    let high = UInt64(rest[4]) | UInt64(rest[5]) << 8 | UInt64(rest[6]) << 16 | UInt64(rest[7]) << 24
+    let high =
+      UInt64(rest[4]) | UInt64(rest[5]) << 8 | UInt64(rest[6]) << 16 | UInt64(rest[7]) << 24
     return low | high << 32
+  }
+
+  /// All bytes of a span that has fewer than eight, the first one lowest, filled up with zeros.
+  @inline(__always)
+  func shortWord() -> UInt64 {
+    if count >= 4 {
+      // Two halves that may overlap, where they agree.
+      let rest = extracting(droppingFirst: count - 4)
+      let low =
+        UInt64(self[0]) | UInt64(self[1]) << 8 | UInt64(self[2]) << 16 | UInt64(self[3]) << 24
+      let high =
+        UInt64(rest[0]) | UInt64(rest[1]) << 8 | UInt64(rest[2]) << 16 | UInt64(rest[3]) << 24
+      return low | high << UInt64((count - 4) * 8)
+    }
+    var word: UInt64 = 0
+    for index in 0..<count { word |= UInt64(self[index]) << UInt64(index * 8) }
+    return word
   }
 
   /// The character of more than one byte that begins at `start`, and where it ends.

@@ -11,6 +11,22 @@ package enum CurrentProcess {
   /// Its arguments, the program's name first.
   package static var arguments: [String] { CommandLine.arguments }
 
+  /// The folder its program lies in: others that were built or installed with it are there, too.
+  package static var folder: String? {
+    guard let program = programPath, let slash = program.lastIndex(of: "/") else { return nil }
+    return String(program[..<slash])
+  }
+
+  /// Where the kernel found its program; `nil` without /proc.
+  private static var programPath: String? {
+    let limit = 4_096
+    var path = [CChar](repeating: 0, count: limit)
+    // SAFETY: the kernel fills at most `limit` bytes of the array, which is ours during the call.
+    let count = unsafe readlink("/proc/self/exe", &path, limit)
+    guard count > 0, count < limit else { return nil }
+    return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// A variable of its environment; `nil` if that is not set. An empty one is set.
   package static func environmentVariable(_ name: String) -> String? {
     // SAFETY: the string is copied at once; nothing here changes the environment meanwhile, which

@@ -77,7 +77,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
 }
 
 /// What is to be undone when a listening socket ends: nothing, or the file it was bound to.
-private struct Binding: ~Copyable, Sendable {
+struct Binding: ~Copyable, Sendable {
   private let bound: (path: String, identity: FileIdentity)?
   private let lock: LockFile?
 

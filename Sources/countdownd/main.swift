@@ -1,1 +1,4 @@
-print("countdownd")
+import DaemonHost
+import LinuxIO
+
+CurrentProcess.exit(Daemon.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

@@ -1,0 +1,260 @@
+package import Countdowns
+package import JSON
+package import Varlink
+
+/// What a call asks for, its parameters read and their types checked. Ranges and names are not
+/// looked at yet: what they may be depends on what stands.
+package enum Command: Sendable {
+  case start(StartRequest, payload: Range<Int>?)
+  case get
+  case list(ListRequest)
+  case count
+  case pause(revision: Int64?)
+  case resume(revision: Int64?)
+  case restart(revision: Int64?)
+  case extend(Scheduler.Extension, revision: Int64?)
+  case cancel(revision: Int64?)
+  case subscribe(SubscribeRequest)
+  case getInfo
+  case getInterfaceDescription(interface: JSONString)
+}
+
+/// Which countdowns a `List` is about.
+package struct ListRequest: Sendable {
+  package var prefix: JSONString?
+  package var state: CountdownState?
+  package var after: JSONString?
+  package var limit: Int64 = 100
+
+  package init() {}
+}
+
+/// What a `Subscribe` wants to hear.
+package struct SubscribeRequest: Sendable {
+  package var prefix: JSONString?
+  package var kinds = EventKinds.endings
+  package var includesState = false
+  /// µs; its range is not checked yet.
+  package var heartbeatUSec: Int64 = 30_000_000
+
+  package init() {}
+}
+
+/// A call, ready to be carried out.
+package struct DecodedCall: Sendable {
+  package var command: Command
+  /// The parameter `name`, of the methods that have one.
+  package var name: JSONString?
+}
+
+extension DecodedCall {
+  /// Reads the method and the parameters of a call.
+  ///
+  /// - Parameters:
+  ///   - message: The bytes the envelope was read from.
+  ///   - standard: The durability of a `Start` that gives none.
+  /// - Complexity: O(bytes).
+  package static func decode(
+    _ envelope: CallEnvelope, in message: Span<UInt8>, standard: Durability
+  ) throws(ServiceError) -> DecodedCall {
+    guard !envelope.flags.contains(.upgrade) else {
+      throw .methodNotImplemented(envelope.method.text(in: message))
+    }
+    let method = try Method.named(envelope.method, in: message)
+    if method == .subscribe, !envelope.flags.contains(.more) { throw .expectedMore }
+    var parameters = try ParameterReader(envelope.parameters, in: message)
+    let call: DecodedCall =
+      switch method {
+      case .start: try decodeStart(&parameters, standard: standard)
+      case .get: DecodedCall(command: .get, name: try decodeName(&parameters))
+      case .list: try decodeList(&parameters)
+      case .count: try decodeNothing(&parameters, .count)
+      case .pause: try decodeVerb(&parameters) { .pause(revision: $0) }
+      case .resume: try decodeVerb(&parameters) { .resume(revision: $0) }
+      case .restart: try decodeVerb(&parameters) { .restart(revision: $0) }
+      case .extend: try decodeExtend(&parameters)
+      case .cancel: try decodeVerb(&parameters) { .cancel(revision: $0) }
+      case .subscribe: try decodeSubscribe(&parameters)
+      case .getInfo: try decodeNothing(&parameters, .getInfo)
+      case .getInterfaceDescription: try decodeDescription(&parameters)
+      }
+    return call
+  }
+
+  private static func decodeStart(
+    _ parameters: inout ParameterReader, standard: Durability
+  ) throws(ServiceError) -> DecodedCall {
+    var name: JSONString?
+    var length: Int64?
+    var instant: Int64?
+    var clock: CountdownClock?
+    var payload: Range<Int>?
+    var request = StartRequest(end: .length(0), clock: .boottime, durability: standard)
+    while try parameters.next() {
+      if parameters.at("name", 0) {
+        name = try parameters.string()
+      } else if parameters.at("durationUSec", 1) {
+        length = try parameters.integer()
+      } else if parameters.at("deadlineUSec", 2) {
+        instant = try parameters.integer()
+      } else if parameters.at("clock", 3) {
+        clock = try parameters.word(CountdownClock.self)
+      } else if parameters.at("onConflict", 4) {
+        request.onConflict = try parameters.word(OnConflict.self) ?? .fail
+      } else if parameters.at("catchUp", 5) {
+        request.catchUp = try parameters.word(CatchUp.self) ?? .fire
+      } else if parameters.at("graceUSec", 6) {
+        request.graceUSec = try parameters.integer()
+      } else if parameters.at("repeatUSec", 7) {
+        request.repeatUSec = try parameters.integer()
+      } else if parameters.at("durability", 8) {
+        request.durability = try parameters.word(Durability.self) ?? standard
+      } else if parameters.at("payload", 9) {
+        payload = try parameters.object()
+      } else if parameters.at("revision", 10) {
+        request.revision = try parameters.integer()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    guard let name else { throw .invalidParameter("name") }
+    switch (length, instant) {
+    case (.some, .some): throw .invalidParameter("deadlineUSec")
+    case (nil, nil): throw .invalidParameter("durationUSec")
+    case (let length?, nil):
+      request.end = .length(length)
+      request.clock = clock ?? .boottime
+      if request.clock == .realtime { throw .invalidParameter("durationUSec") }
+    case (nil, let instant?):
+      request.end = .instant(instant)
+      request.clock = clock ?? .realtime
+      if request.clock != .realtime { throw .invalidParameter("deadlineUSec") }
+    }
+    if request.graceUSec != nil, request.catchUp == .fire { throw .invalidParameter("graceUSec") }
+    if request.revision != nil, request.onConflict != .replace {
+      throw .invalidParameter("revision")
+    }
+    request.payloadBytes = payload?.count
+    return DecodedCall(command: .start(request, payload: payload), name: name)
+  }
+
+  private static func decodeName(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> JSONString {
+    var name: JSONString?
+    while try parameters.next() {
+      guard parameters.at("name", 0) else { throw parameters.unknown() }
+      name = try parameters.string()
+    }
+    guard let name else { throw .invalidParameter("name") }
+    return name
+  }
+
+  private static func decodeVerb(
+    _ parameters: inout ParameterReader, _ command: (Int64?) -> Command
+  ) throws(ServiceError) -> DecodedCall {
+    var name: JSONString?
+    var revision: Int64?
+    while try parameters.next() {
+      if parameters.at("name", 0) {
+        name = try parameters.string()
+      } else if parameters.at("revision", 1) {
+        revision = try parameters.integer()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    guard let name else { throw .invalidParameter("name") }
+    return DecodedCall(command: command(revision), name: name)
+  }
+
+  private static func decodeExtend(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var name: JSONString?
+    var change: Int64?
+    var remaining: Int64?
+    var revision: Int64?
+    while try parameters.next() {
+      if parameters.at("name", 0) {
+        name = try parameters.string()
+      } else if parameters.at("byUSec", 1) {
+        change = try parameters.integer()
+      } else if parameters.at("toRemainingUSec", 2) {
+        remaining = try parameters.integer()
+      } else if parameters.at("revision", 3) {
+        revision = try parameters.integer()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    guard let name else { throw .invalidParameter("name") }
+    switch (change, remaining) {
+    case (.some, .some): throw .invalidParameter("toRemainingUSec")
+    case (nil, nil): throw .invalidParameter("byUSec")
+    case (let change?, nil):
+      return DecodedCall(command: .extend(.by(change), revision: revision), name: name)
+    case (nil, let remaining?):
+      return DecodedCall(command: .extend(.toRemaining(remaining), revision: revision), name: name)
+    }
+  }
+
+  private static func decodeList(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var request = ListRequest()
+    while try parameters.next() {
+      if parameters.at("prefix", 0) {
+        request.prefix = try parameters.string()
+      } else if parameters.at("state", 1) {
+        request.state = try parameters.word(CountdownState.self)
+      } else if parameters.at("after", 2) {
+        request.after = try parameters.string()
+      } else if parameters.at("limit", 3) {
+        request.limit = try parameters.integer() ?? request.limit
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    return DecodedCall(command: .list(request))
+  }
+
+  private static func decodeSubscribe(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var request = SubscribeRequest()
+    while try parameters.next() {
+      if parameters.at("prefix", 0) {
+        request.prefix = try parameters.string()
+      } else if parameters.at("kinds", 1) {
+        request.kinds = try parameters.kinds() ?? request.kinds
+      } else if parameters.at("includeState", 2) {
+        request.includesState = try parameters.boolean() ?? false
+      } else if parameters.at("heartbeatUSec", 3) {
+        request.heartbeatUSec = try parameters.integer() ?? request.heartbeatUSec
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    return DecodedCall(command: .subscribe(request))
+  }
+
+  private static func decodeDescription(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var interface: JSONString?
+    while try parameters.next() {
+      guard parameters.at("interface", 0) else { throw parameters.unknown() }
+      interface = try parameters.string()
+    }
+    guard let interface else { throw .invalidParameter("interface") }
+    return DecodedCall(command: .getInterfaceDescription(interface: interface))
+  }
+
+  private static func decodeNothing(
+    _ parameters: inout ParameterReader, _ command: Command
+  ) throws(ServiceError) -> DecodedCall {
+    if try parameters.next() { throw parameters.unknown() }
+    return DecodedCall(command: command)
+  }
+}

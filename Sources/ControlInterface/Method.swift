@@ -1,0 +1,44 @@
+package import JSON
+package import Varlink
+
+/// The methods of the two interfaces.
+package enum Method: Sendable, CaseIterable {
+  case start, get, list, count, pause, resume, restart, extend, cancel, subscribe
+  case getInfo, getInterfaceDescription
+
+  /// The method that a call names.
+  package static func named(
+    _ name: JSONString, in message: Span<UInt8>
+  ) throws(ServiceError) -> Method {
+    // The hot ones come first.
+    if name.matches("io.countdownd.Countdown.Start", in: message) { return .start }
+    if name.matches("io.countdownd.Countdown.Get", in: message) { return .get }
+    if name.matches("io.countdownd.Countdown.Cancel", in: message) { return .cancel }
+    if name.matches("io.countdownd.Countdown.Extend", in: message) { return .extend }
+    if name.matches("io.countdownd.Countdown.List", in: message) { return .list }
+    if name.matches("io.countdownd.Countdown.Count", in: message) { return .count }
+    if name.matches("io.countdownd.Countdown.Pause", in: message) { return .pause }
+    if name.matches("io.countdownd.Countdown.Resume", in: message) { return .resume }
+    if name.matches("io.countdownd.Countdown.Restart", in: message) { return .restart }
+    if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
+    if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
+    if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {
+      return .getInterfaceDescription
+    }
+    let text = name.text(in: message)
+    let interface = text.lastIndex(of: ".").map { String(text[..<$0]) } ?? ""
+    if interface == InterfaceFile.name || interface == ServiceInterface.name {
+      throw .methodNotFound(text)
+    }
+    throw .interfaceNotFound(interface)
+  }
+}
+
+extension JSONString {
+  /// Its value as a `String`. O(length), and allocates: for errors and other rare things.
+  package func text(in message: Span<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    appendDecoded(from: message, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

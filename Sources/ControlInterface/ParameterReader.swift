@@ -1,0 +1,127 @@
+internal import Countdowns
+internal import JSON
+internal import Varlink
+
+/// Reads a call's parameters one by one: each at most once, of its type, null for missing.
+///
+/// A decoder loops over ``next()``, compares with ``at(_:_:)`` and reads the value; whatever does not
+/// fit becomes `InvalidParameter` with the parameter's name.
+struct ParameterReader: ~Escapable {
+  private var scanner: JSONScanner
+  private let isEmpty: Bool
+  private var hasBegun = false
+  private var key: JSONString?
+  private var name = ""
+  private var seen: UInt32 = 0
+  private var isRepeated = false
+
+  /// - Parameters:
+  ///   - parameters: Where they stand in the message; `nil` for none.
+  ///   - message: Checked JSON.
+  @_lifetime(copy message)
+  init(_ parameters: Range<Int>?, in message: Span<UInt8>) throws(ServiceError) {
+    isEmpty = parameters == nil
+    scanner = JSONScanner(message, from: parameters?.lowerBound ?? 0)
+  }
+
+  /// Goes to the next parameter; false after the last.
+  @_lifetime(self: copy self)
+  mutating func next() throws(ServiceError) -> Bool {
+    if isEmpty { return false }
+    do {
+      if !hasBegun {
+        try scanner.beginObject()
+        hasBegun = true
+      }
+      key = try scanner.nextKey()
+    } catch {
+      throw .invalidParameter("parameters")
+    }
+    return key != nil
+  }
+
+  /// Whether the parameter has this name.
+  ///
+  /// - Parameter bit: The name's number in its method, 0 … 31, to see that it comes once.
+  @_lifetime(self: copy self)
+  @inline(__always)
+  mutating func at(_ name: String, _ bit: UInt32) -> Bool {
+    guard let key, scanner.matches(key, name) else { return false }
+    self.name = name
+    isRepeated = seen & 1 << bit != 0
+    seen |= 1 << bit
+    return true
+  }
+
+  /// The error for a parameter that has none of the names.
+  func unknown() -> ServiceError {
+    .invalidParameter(key.map { scanner.text(of: $0) } ?? "parameters")
+  }
+
+  @_lifetime(self: copy self)
+  mutating func integer() throws(ServiceError) -> Int64? {
+    if try isNull() { return nil }
+    do { return try scanner.readInteger() } catch { throw .invalidParameter(name) }
+  }
+
+  @_lifetime(self: copy self)
+  mutating func boolean() throws(ServiceError) -> Bool? {
+    if try isNull() { return nil }
+    do { return try scanner.readBoolean() } catch { throw .invalidParameter(name) }
+  }
+
+  @_lifetime(self: copy self)
+  mutating func string() throws(ServiceError) -> JSONString? {
+    if try isNull() { return nil }
+    do { return try scanner.readString() } catch { throw .invalidParameter(name) }
+  }
+
+  /// One of the words of an enumeration.
+  @_lifetime(self: copy self)
+  mutating func word<Word: WireNamed>(_ type: Word.Type) throws(ServiceError) -> Word? {
+    if try isNull() { return nil }
+    do {
+      let text = try scanner.readString()
+      for word in Word.allCases where scanner.matches(text, word.wireName) { return word }
+    } catch {
+      throw .invalidParameter(name)
+    }
+    throw .invalidParameter(name)
+  }
+
+  /// A list of kinds of events.
+  @_lifetime(self: copy self)
+  mutating func kinds() throws(ServiceError) -> EventKinds? {
+    if try isNull() { return nil }
+    var kinds: EventKinds = []
+    var place = 0
+    do { try scanner.beginArray() } catch { throw .invalidParameter(name) }
+    while true {
+      do {
+        guard try scanner.nextElement() else { return kinds }
+        let text = try scanner.readString()
+        let kind = EventKind.allCases.first { text.matches($0.wireName, in: scanner.bytes) }
+        guard let kind else { throw ServiceError.invalidParameter("") }
+        kinds.insert(EventKinds(kind))
+      } catch {
+        throw .invalidParameter("\(name)[\(place)]")
+      }
+      place += 1
+    }
+  }
+
+  /// An I-JSON object, at most 16 deep; its place in the message.
+  @_lifetime(self: copy self)
+  mutating func object() throws(ServiceError) -> Range<Int>? {
+    if try isNull() { return nil }
+    do { return try scanner.skipIJSONObject(maximumDepth: 16) } catch {
+      throw .invalidParameter(name)
+    }
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func isNull() throws(ServiceError) -> Bool {
+    if isRepeated { throw .invalidParameter(name) }
+    do { return try scanner.takeNull() } catch { throw .invalidParameter(name) }
+  }
+}

@@ -1,0 +1,107 @@
+internal import ControlInterface
+internal import Countdowns
+internal import TimingWheel
+internal import Varlink
+
+/// Names a connection, from its opening until it is gone: an index and a generation, so that what
+/// arrives for one already gone is recognised.
+package struct ConnectionID: Hashable, Sendable {
+  let index: UInt32
+  let generation: UInt32
+
+  init(index: UInt32, generation: UInt32) {
+    self.index = index
+    self.generation = generation
+  }
+
+  /// Its place among the open ones: small, and reused once it is forgotten.
+  package var place: Int { Int(index) }
+
+  /// Both in one number, for a token; never below 2^32.
+  package var token: UInt64 { UInt64(generation) << 32 | UInt64(index) }
+
+  package init(token: UInt64) {
+    index = UInt32(truncatingIfNeeded: token)
+    generation = UInt32(truncatingIfNeeded: token >> 32)
+  }
+}
+
+/// One client: what it sent, what it is to be sent, and what it is about.
+struct Connection: Sendable {
+  let id: ConnectionID
+  let user: UInt32
+  /// False once it was forgotten; its place then waits for the next one.
+  var isOpen = true
+  var input = InputBuffer()
+  /// Replies, of which the first `sent` bytes have left.
+  var output: [UInt8] = []
+  var sent = 0
+  var activity = Activity.calling
+  /// The peer sends no more; what it sent is still answered.
+  var hasEnded = false
+  /// Nothing more is handled; it closes once the output has left.
+  var isClosing = false
+  /// The peer does not read any more either: what is written is dropped.
+  var isDeaf = false
+  /// It stands in the queue of those with something to handle.
+  var isQueued = false
+  /// It stands in the list of those the host has to look at.
+  var isTouched = false
+
+  enum Activity: Sendable {
+    /// Free for the next call.
+    case calling
+    /// Its call was decided and is with the ledger.
+    case awaitingVerdict
+    /// Its next call is about a name of which a change is with the ledger.
+    case blocked
+    /// Its `List` with `more` goes on.
+    case listing(Listing)
+    /// Its `Subscribe` goes on.
+    case subscribed(Subscription)
+  }
+
+  init(id: ConnectionID, user: UInt32) {
+    self.id = id
+    self.user = user
+  }
+
+  /// Bytes of replies that have not left yet.
+  var pendingBytes: Int { output.count - sent }
+
+  /// Notes that so many bytes have left.
+  mutating func consume(_ bytes: Int) {
+    sent += bytes
+    guard sent == output.count else { return }
+    dropOutput()
+  }
+
+  /// Forgets what has not left.
+  mutating func dropOutput() {
+    output.removeAll(keepingCapacity: output.capacity <= 64 << 10)
+    sent = 0
+  }
+}
+
+/// Which part of the countdowns is still to be told.
+struct Listing: Sendable {
+  let prefix: [UInt8]
+  let state: CountdownState?
+  /// The last name told; `nil` at the beginning.
+  var after: [UInt8]?
+}
+
+/// What a subscriber hears, and how far it has heard.
+struct Subscription: Sendable {
+  let prefix: [UInt8]
+  let kinds: EventKinds
+  let heartbeatUSec: Int64
+  let timer: EntryID
+  /// The position of the next event to look at.
+  var position: UInt64
+  /// The state that is still to be told first; `nil` when `ready` was told.
+  var state: Listing?
+  var isReady = false
+  /// When something was last told, µs of boot time.
+  var lastTold: Int64
+}

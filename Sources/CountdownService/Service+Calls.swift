@@ -1,0 +1,307 @@
+internal import ControlInterface
+internal import Countdowns
+internal import JSON
+internal import TimingWheel
+internal import Varlink
+
+/// Calls: read, decided, answered, in the order they came on each connection.
+extension Service {
+  /// Handles what a connection has to handle, within the bounds of one turn.
+  mutating func handle(_ index: Int) {
+    switch connections[index].activity {
+    case .listing:
+      continueListing(index)
+      return
+    case .subscribed:
+      serveStream(index)
+      return
+    case .awaitingVerdict, .blocked: return
+    case .calling: break
+    }
+    // The buffer is moved out, so that a message can be lent while the rest of the service changes.
+    var input = InputBuffer()
+    swap(&input, &connections[index].input)
+    var calls = 0
+    var bytes = 0
+    while case .calling = connections[index].activity, !connections[index].isClosing {
+      guard mayBeAnswered(index) else { break }  // It goes on when its replies are read.
+      guard let message = input.nextMessage() else {
+        if input.count > limits.messageBytes { refuseOverlong(index, bytes: input.count) }
+        break
+      }
+      guard message.count <= limits.messageBytes else {
+        refuseOverlong(index, bytes: message.count)
+        break
+      }
+      guard calls < Service.callsPerTurn, bytes < Service.bytesPerTurn else {
+        enqueue(index)
+        break
+      }
+      calls += 1
+      bytes += message.count
+      if carryOut(input.message(message), from: index) { input.take(message) }
+    }
+    if !connections[index].isClosing { swap(&input, &connections[index].input) }
+  }
+
+  /// Calls and bytes that are handled for one connection in a turn; the rest waits for the next.
+  private static let callsPerTurn = 256
+  private static let bytesPerTurn = 1 << 20
+
+  private mutating func refuseOverlong(_ index: Int, bytes: Int) {
+    let limit = limits.messageBytes
+    write(to: index) {
+      $0.refusal(
+        .quotaExceeded(resource: .messageBytes, limit: limit, used: bytes), name: [])
+    }
+    close(index)
+  }
+
+  /// Carries out one call.
+  ///
+  /// - Returns: Whether the message is done with; false where it has to wait for a verdict on its name.
+  private mutating func carryOut(_ message: Span<UInt8>, from index: Int) -> Bool {
+    let envelope: CallEnvelope
+    do {
+      envelope = try CallEnvelope.read(message)
+    } catch {
+      close(index)
+      return true
+    }
+    let isOneway = envelope.flags.contains(.oneway)
+    let written = connections[index].output.count
+    defer {
+      // Nobody waits for the answer to a oneway call, whatever it is.
+      if isOneway, connections[index].output.count > written {
+        connections[index].output.removeLast(connections[index].output.count - written)
+      }
+    }
+    do {
+      let call = try DecodedCall.decode(
+        envelope, in: message, standard: scheduler.terms.standard)
+      name.removeAll(keepingCapacity: true)
+      if let text = call.name {
+        text.appendDecoded(from: message, to: &name)
+        if Name.problem(in: name.span) != nil { throw ServiceError.invalidParameter("name") }
+      }
+      let hasMore = envelope.flags.contains(.more)
+      return try perform(
+        call.command, in: message, from: index, flags: (isOneway: isOneway, hasMore: hasMore))
+    } catch let error as ServiceError {
+      write(to: index) { error.write(to: &$0) }
+    } catch let refusal as Refusal {
+      let name = name
+      write(to: index) { $0.refusal(refusal, name: name) }
+    } catch {
+      fatalError("an error that no call has: \(error)")
+    }
+    return true
+  }
+
+  private mutating func perform(
+    _ command: Command, in message: Span<UInt8>, from index: Int,
+    flags: (isOneway: Bool, hasMore: Bool)
+  ) throws -> Bool {
+    let user = connections[index].user
+    switch command {
+    case .start(let request, let payload):
+      let existing = scheduler.find(user: user, name: name.span)
+      guard isFree(existing, user: user, for: index) else { return false }
+      handOut(existing)
+      switch try scheduler.decideStart(request, user: user, existing: existing) {
+      case .standing(let id): writeStarted(id, created: false, to: index)
+      case .change(let plan):
+        let created = plan.action == .start
+        try carry(
+          plan, of: existing, payload: payload.map { message.copy(of: $0) },
+          reply: .started(created: created), from: index, isOneway: flags.isOneway)
+      }
+    case .get:
+      guard let id = scheduler.find(user: user, name: name.span) else {
+        throw Refusal.noSuchCountdown
+      }
+      handOut(id)
+      writeOne(id, to: index)
+    case .list(let request): try list(request, in: message, from: index, isStreamed: flags.hasMore)
+    case .count: writeCount(of: user, to: index)
+    case .pause(let revision):
+      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+        try scheduler.decidePause(id, revision: revision)
+      }
+    case .resume(let revision):
+      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+        try scheduler.decideResume(id, revision: revision)
+      }
+    case .restart(let revision):
+      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+        try scheduler.decideRestart(id, revision: revision)
+      }
+    case .extend(let extent, let revision):
+      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+        try scheduler.decideExtend(id, extent, revision: revision)
+      }
+    case .cancel(let revision):
+      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+        try scheduler.decideCancel(id, revision: revision)
+      }
+    case .subscribe(let request): try subscribe(request, in: message, from: index)
+    case .getInfo: writeInfo(to: index)
+    case .getInterfaceDescription(let interface):
+      try writeDescription(of: interface.text(in: message), to: index)
+    }
+    return true
+  }
+
+  /// A verb on a countdown that must be there.
+  private mutating func verb(
+    _ index: Int, _ isOneway: Bool,
+    _ decide: (borrowing Scheduler, EntryID) throws(Refusal) -> Plan
+  ) throws(Refusal) -> Bool {
+    let user = connections[index].user
+    let existing = scheduler.find(user: user, name: name.span)
+    guard isFree(existing, user: user, for: index) else { return false }
+    guard let id = existing else { throw .noSuchCountdown }
+    handOut(id)
+    let plan = try decide(scheduler, id)
+    try carry(
+      plan, of: id, payload: nil, reply: plan.action == .cancel ? .cancelled : .moved, from: index,
+      isOneway: isOneway)
+    return true
+  }
+
+  /// Due time decides: what is due but was not handed out is handed out before a call acts on it.
+  mutating func handOut(_ id: EntryID?) {
+    guard let id, let event = scheduler.expireIfDue(id) else { return }
+    publish(event)
+  }
+
+  // MARK: Replies
+
+  /// Appends to a connection's output what `body` writes while it looks at the service.
+  @discardableResult
+  mutating func write<Result>(
+    to index: Int, _ body: (inout Service, inout JSONWriter) throws -> Result
+  ) rethrows -> Result {
+    var bytes: [UInt8] = []
+    swap(&bytes, &connections[index].output)  // Moved, so that it grows in place.
+    var writer = JSONWriter(reusing: bytes)
+    bytes = []
+    let result = try body(&self, &writer)
+    connections[index].output = writer.take()
+    if connections[index].isDeaf { connections[index].dropOutput() }
+    touch(index)
+    return result
+  }
+
+  /// Appends to a connection's output.
+  mutating func write(to index: Int, _ body: (inout JSONWriter) -> Void) {
+    write(to: index) { _, writer in body(&writer) }
+  }
+
+  /// The reply to a `Start`.
+  mutating func writeStarted(_ id: EntryID, created: Bool, to index: Int) {
+    let view = scheduler.view(of: id)
+    let now = scheduler.now
+    write(to: index) {
+      $0.beginReply()
+      $0.key("created")
+      $0.boolean(created)
+      $0.field("revision", view.revision)
+      $0.field("remainingUSec", view.remainingUSec)
+      if let deadline = view.deadline {
+        $0.deadline("deadline", deadline, on: view.clock, at: now)
+      }
+      $0.timestamp("now", now)
+      $0.field("state", view.state.wireName)
+      $0.endReply()
+    }
+  }
+
+  /// The reply to the verbs that move a countdown.
+  mutating func writeMoved(_ id: EntryID, to index: Int) {
+    let view = scheduler.view(of: id)
+    let now = scheduler.now
+    write(to: index) {
+      $0.beginReply()
+      $0.field("revision", view.revision)
+      $0.field("remainingUSec", view.remainingUSec)
+      if let deadline = view.deadline {
+        $0.deadline("deadline", deadline, on: view.clock, at: now)
+      }
+      $0.timestamp("now", now)
+      $0.endReply()
+    }
+  }
+
+  private mutating func writeOne(_ id: EntryID, to index: Int) {
+    write(to: index) { service, writer in
+      writer.beginReply()
+      writer.key("countdown")
+      service.writeCountdown(id, to: &writer)
+      writer.timestamp("now", service.scheduler.now)
+      writer.endReply()
+    }
+  }
+
+  /// A countdown as a value.
+  func writeCountdown(_ id: EntryID, to writer: inout JSONWriter) {
+    let view = scheduler.view(of: id)
+    writer.countdown(
+      view, name: scheduler.name(of: id), owner: scheduler.users[view.user].uid, at: scheduler.now)
+  }
+
+  private mutating func writeCount(of user: UInt32, to index: Int) {
+    let usage = scheduler.users[user]
+    write(to: index) {
+      $0.beginReply()
+      $0.field("running", Int64(usage.running))
+      $0.field("paused", Int64(usage.paused))
+      $0.field("ended", Int64(usage.ended))
+      $0.endReply()
+    }
+  }
+
+  private mutating func writeInfo(to index: Int) {
+    let version = identity.version
+    write(to: index) {
+      $0.beginReply()
+      $0.field("vendor", "countdownd")
+      $0.field("product", "countdownd")
+      $0.field("version", version)
+      $0.field("url", "")
+      $0.key("interfaces")
+      $0.beginArray()
+      $0.string(ServiceInterface.name)
+      $0.string(InterfaceFile.name)
+      $0.endArray()
+      $0.endReply()
+    }
+  }
+
+  private mutating func writeDescription(of interface: String, to index: Int) throws(ServiceError) {
+    let text = try Service.description(of: interface)
+    write(to: index) {
+      $0.beginReply()
+      $0.key("description")
+      $0.string(text.span)
+      $0.endReply()
+    }
+  }
+
+  private static func description(of interface: String) throws(ServiceError) -> [UInt8] {
+    switch interface {
+    case InterfaceFile.name: InterfaceFile.text
+    case ServiceInterface.name: Array(ServiceInterface.text.utf8)
+    default: throw .interfaceNotFound(interface)
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// A copy of some of the bytes.
+  fileprivate func copy(of range: Range<Int>) -> [UInt8] {
+    [UInt8](capacity: range.count) { output in
+      for index in range { output.append(self[index]) }
+    }
+  }
+}

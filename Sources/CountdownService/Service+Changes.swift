@@ -1,0 +1,131 @@
+internal import ControlInterface
+internal import Countdowns
+internal import JSON
+internal import TimingWheel
+internal import Varlink
+
+/// A change that was decided and is with the ledger.
+struct PendingChange: Sendable {
+  let plan: Plan
+  let name: LockedName
+  let payload: [UInt8]?
+  /// Whom to answer, and how.
+  let connection: ConnectionID
+  let reply: ChangeReply
+  let isOneway: Bool
+}
+
+/// Which reply a change is answered with.
+enum ChangeReply: Sendable {
+  case started(created: Bool)
+  case moved
+  case cancelled
+}
+
+/// A name of which a change is with the ledger: its next change waits.
+struct LockedName: Hashable, Sendable {
+  let user: UInt32
+  let name: [UInt8]
+}
+
+/// Changes: what the ledger answers at once takes effect at once; the rest waits for its verdict.
+extension Service {
+  /// Whether no change of the name is under way; else the connection waits for its verdict.
+  mutating func isFree(_ existing: EntryID?, user: UInt32, for index: Int) -> Bool {
+    if lockedNames.isEmpty { return true }
+    if let existing, !scheduler.isLocked(existing) { return true }
+    let locked = LockedName(user: user, name: name)
+    guard lockedNames[locked] != nil else { return true }
+    lockedNames[locked]?.append(connections[index].id)
+    connections[index].activity = .blocked
+    return false
+  }
+
+  /// Gives a decided change to the ledger, and takes it from there.
+  mutating func carry(
+    _ plan: Plan, of existing: EntryID?, payload: [UInt8]?, reply: ChangeReply, from index: Int,
+    isOneway: Bool
+  ) throws(Refusal) {
+    guard scheduler.terms.answer(for: plan.durability) != .atOnce else {
+      let name = name
+      let outcome = try scheduler.apply(
+        plan, to: existing, name: name.span, payload: payload, revision: nextNumber)
+      nextNumber += 1
+      tell(outcome)
+      answer(reply, outcome, plan, to: index)
+      return
+    }
+    let locked = LockedName(user: plan.user, name: name)
+    let ticket = nextTicket
+    nextTicket += 1
+    underway[ticket] = PendingChange(
+      plan: plan, name: locked, payload: payload, connection: connections[index].id, reply: reply,
+      isOneway: isOneway)
+    lockedNames[locked] = []
+    if let existing { scheduler.lock(existing) }
+    scheduler.users[plan.user].starting += plan.addsOne ? 1 : 0
+    scheduler.users[plan.user].payloadBytes += payload?.count ?? 0
+    connections[index].activity = .awaitingVerdict
+    batch.append(
+      Change(
+        ticket: ticket, owner: scheduler.users[plan.user].uid, name: name, plan: plan,
+        payload: payload))
+  }
+
+  /// The ledger has answered: the change takes effect, or never was.
+  mutating func settle(_ verdict: Verdict) {
+    guard let change = underway.removeValue(forKey: verdict.ticket) else { return }
+    let waiting = lockedNames.removeValue(forKey: change.name) ?? []
+    scheduler.users[change.plan.user].starting -= change.plan.addsOne ? 1 : 0
+    scheduler.users[change.plan.user].payloadBytes -= change.payload?.count ?? 0
+    let existing = scheduler.find(user: change.plan.user, name: change.name.name.span)
+    let index = place(of: change.connection)
+    do throws(Refusal) {
+      guard case .committed(let revision) = verdict.answer else {
+        guard case .refused(let errno, let outcomeUnknown) = verdict.answer else { return }
+        throw .storageFailed(errno: errno, outcomeUnknown: outcomeUnknown)
+      }
+      let outcome = try scheduler.apply(
+        change.plan, to: existing, name: change.name.name.span, payload: change.payload,
+        revision: revision)
+      scheduler.unlock(outcome.id)
+      tell(outcome)
+      if let index, !change.isOneway { answer(change.reply, outcome, change.plan, to: index) }
+    } catch {
+      if let existing { scheduler.unlock(existing) }
+      if let index, !change.isOneway {
+        write(to: index) { $0.refusal(error, name: change.name.name) }
+      }
+    }
+    if let index {
+      connections[index].activity = .calling
+      enqueue(index)
+    }
+    for id in waiting {
+      guard let index = place(of: id) else { continue }
+      connections[index].activity = .calling
+      enqueue(index)
+    }
+  }
+
+  private mutating func tell(_ outcome: Outcome) {
+    if let ended = outcome.ended { publish(ended) }
+    publish(outcome.event)
+  }
+
+  private mutating func answer(
+    _ reply: ChangeReply, _ outcome: Outcome, _ plan: Plan, to index: Int
+  ) {
+    switch reply {
+    case .started(let created): writeStarted(outcome.id, created: created, to: index)
+    case .moved: writeMoved(outcome.id, to: index)
+    case .cancelled:
+      write(to: index) {
+        $0.beginReply()
+        $0.field("remainingUSec", plan.remainingUSec)
+        $0.field("revision", outcome.revision)
+        $0.endReply()
+      }
+    }
+  }
+}

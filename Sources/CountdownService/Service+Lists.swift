@@ -1,0 +1,134 @@
+internal import ControlInterface
+internal import Countdowns
+internal import JSON
+internal import TimingWheel
+internal import Varlink
+
+/// Lists: in bytewise order of names, a bounded piece at a time.
+///
+/// A piece begins after the last name of the one before, wherever that now is: what exists throughout
+/// is told exactly once, however much comes and goes between two pieces.
+extension Service {
+  mutating func list(
+    _ request: ListRequest, in message: Span<UInt8>, from index: Int, isStreamed: Bool
+  ) throws {
+    guard (1...Int64(limits.pageLength)).contains(request.limit) else {
+      throw ServiceError.invalidParameter("limit")
+    }
+    var listing = Listing(
+      prefix: try prefix(request.prefix, in: message, "prefix"), state: request.state,
+      after: nil)
+    if let after = request.after {
+      var bytes: [UInt8] = []
+      after.appendDecoded(from: message, to: &bytes)
+      listing.after = bytes
+    }
+    if isStreamed {
+      connections[index].activity = .listing(listing)
+      continueListing(index)
+    } else {
+      writePiece(&listing, limit: Int(request.limit), isStreamed: false, to: index)
+    }
+  }
+
+  /// Goes on with a `List` with `more`, as far as the connection's replies are read.
+  mutating func continueListing(_ index: Int) {
+    guard case .listing(var listing) = connections[index].activity else { return }
+    guard connections[index].pendingBytes <= Service.aheadOfReader else { return }
+    let isEnd = writePiece(&listing, limit: limits.pageLength, isStreamed: true, to: index)
+    connections[index].activity = isEnd ? .calling : .listing(listing)
+    enqueue(index)
+  }
+
+  /// Nothing more is written for a stream whose reader has so many bytes still to read.
+  static let aheadOfReader = 256 << 10
+
+  /// Countdowns that a piece looks at, at most.
+  private static let entriesPerPiece = 4_096
+
+  /// Writes one reply with a piece of the list.
+  ///
+  /// - Parameter isStreamed: More replies follow, rather than calls that ask for them.
+  /// - Returns: Whether it was the last piece.
+  @discardableResult
+  private mutating func writePiece(
+    _ listing: inout Listing, limit: Int, isStreamed: Bool, to index: Int
+  ) -> Bool {
+    let user = connections[index].user
+    return write(to: index) { service, writer in
+      writer.beginReply()
+      let isEnd = service.writeCountdowns(&listing, limit: limit, of: user, to: &writer)
+      if !isEnd, !isStreamed, let after = listing.after {
+        writer.key("next")
+        writer.string(after.span)
+      }
+      writer.timestamp("now", service.scheduler.now)
+      writer.endReply(continues: isStreamed && !isEnd)
+      return isEnd
+    }
+  }
+
+  /// Writes `countdowns`, up to the bounds of one reply, and moves the listing on.
+  ///
+  /// - Returns: Whether the list has ended.
+  mutating func writeCountdowns(
+    _ listing: inout Listing, limit: Int, of user: UInt32, to writer: inout JSONWriter
+  ) -> Bool {
+    let start = writer.count
+    var looked = 0
+    var written = 0
+    writer.key("countdowns")
+    writer.beginArray()
+    defer { writer.endArray() }
+    while true {
+      page.removeAll(keepingCapacity: true)
+      let wanted = min(listing.state == nil ? limit - written : 256, 256)
+      collect(listing, user: user, limit: wanted)
+      for id in page {
+        handOut(id)
+        looked += 1
+        if listing.state == nil || scheduler.state(of: id) == listing.state {
+          writeCountdown(id, to: &writer)
+          written += 1
+        }
+        let isFull = written == limit || looked >= Service.entriesPerPiece
+        if isFull || writer.count - start >= limits.listBytes - Service.longestCountdown {
+          listing.after = nameBytes(of: id)
+          return false
+        }
+      }
+      guard let last = page.last, page.count == wanted else { return true }
+      listing.after = nameBytes(of: last)
+    }
+  }
+
+  /// What one more countdown may take in a list, payload and escapes included.
+  private static let longestCountdown = 8 << 10
+
+  private mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
+    if let after = listing.after {
+      scheduler.collect(
+        user: user, prefix: listing.prefix.span, after: after.span, limit: limit, into: &page)
+    } else {
+      scheduler.collect(
+        user: user, prefix: listing.prefix.span, after: nil, limit: limit, into: &page)
+    }
+  }
+
+  private func nameBytes(of id: EntryID) -> [UInt8] {
+    let name = scheduler.name(of: id)
+    return [UInt8](capacity: name.count) { output in
+      for index in name.indices { output.append(name[index]) }
+    }
+  }
+
+  /// A prefix as a parameter: any text; no name begins with one that is too long.
+  func prefix(
+    _ text: JSONString?, in message: Span<UInt8>, _ parameter: String
+  ) throws(ServiceError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    text?.appendDecoded(from: message, to: &bytes)
+    if bytes.count > Name.lengths.upperBound { throw .invalidParameter(parameter) }
+    return bytes
+  }
+}

@@ -1,0 +1,189 @@
+internal import ControlInterface
+internal import Countdowns
+internal import JSON
+internal import TimingWheel
+internal import Varlink
+
+/// Subscribers: told what happens, from a ring that all of them share.
+extension Service {
+  mutating func subscribe(
+    _ request: SubscribeRequest, in message: Span<UInt8>, from index: Int
+  ) throws {
+    let user = connections[index].user
+    guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
+      throw Refusal.outOfRange(parameter: "heartbeatUSec", bounds: Bounds.heartbeat)
+    }
+    let used = scheduler.users[user].streams
+    if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
+      throw Refusal.quotaExceeded(
+        resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
+    }
+    if streams.count >= limits.streams {
+      throw Refusal.quotaExceeded(
+        resource: .streams, limit: limits.streams, used: streams.count)
+    }
+    let prefix = try prefix(request.prefix, in: message, "prefix")
+    let timer = scheduler.startTimer(
+      token: connections[index].id.token, inUSec: request.heartbeatUSec)
+    var subscription = Subscription(
+      prefix: prefix, kinds: request.kinds, heartbeatUSec: request.heartbeatUSec, timer: timer,
+      position: ring.end, lastTold: scheduler.now.boottime)
+    if request.includesState {
+      subscription.state = Listing(prefix: prefix, state: nil, after: nil)
+    }
+    connections[index].activity = .subscribed(subscription)
+    streams.append(connections[index].id)
+    scheduler.users[user].streams += 1
+    interest.formUnion(request.kinds)
+    serveStream(index)
+  }
+
+  /// Ends a subscription, if there is one.
+  mutating func endStream(_ index: Int) {
+    guard case .subscribed(let subscription) = connections[index].activity else { return }
+    connections[index].activity = .calling
+    scheduler.cancelTimer(subscription.timer)
+    scheduler.users[connections[index].user].streams -= 1
+    let id = connections[index].id
+    streams.removeAll { $0 == id }
+    interest = []
+    for id in streams {
+      if case .subscribed(let other) = connections[Int(id.index)].activity {
+        interest.formUnion(other.kinds)
+      }
+    }
+    if streams.isEmpty { ring.removeAll() }
+  }
+
+  /// Puts an event where the subscribers will find it.
+  mutating func publish(_ event: Event) {
+    guard interest.contains(event.kind) else { return }
+    ring.append(entry(for: event))
+  }
+
+  private func entry(for event: Event) -> EventRing.Entry {
+    let name = scheduler.name(of: event.id)
+    let nameBytes = name.count
+    let bytes = [UInt8](capacity: nameBytes + 400) { output in
+      for index in name.indices { output.append(name[index]) }
+    }
+    var writer = JSONWriter(reusing: bytes)
+    writer.event(
+      event, name: name, owner: scheduler.users[event.user].uid, at: scheduler.now)
+    return EventRing.Entry(
+      kind: event.kind, user: event.user, bytes: writer.take(), nameBytes: nameBytes)
+  }
+
+  /// Tells a subscriber what it has not heard, as far as it reads.
+  mutating func serveStream(_ index: Int) {
+    guard case .subscribed(var subscription) = connections[index].activity else { return }
+    let before = connections[index].output.count
+    while connections[index].pendingBytes <= Service.aheadOfReader {
+      guard tellNext(&subscription, index) else { break }
+    }
+    if connections[index].output.count != before {
+      subscription.lastTold = scheduler.now.boottime
+      touch(index)
+    }
+    connections[index].activity = .subscribed(subscription)
+  }
+
+  /// Writes the next reply of a stream; false when there is nothing to tell.
+  private mutating func tellNext(_ subscription: inout Subscription, _ index: Int) -> Bool {
+    if var state = subscription.state {
+      let user = connections[index].user
+      let isEnd = writeReply(to: index) { service, writer in
+        service.writeCountdowns(
+          &state, limit: service.limits.pageLength, of: user, to: &writer)
+      }
+      subscription.state = isEnd ? nil : state
+      return true
+    }
+    if !subscription.isReady {
+      subscription.isReady = true
+      writeReply(to: index) { _, writer in
+        writer.key("ready")
+        writer.boolean(true)
+      }
+      return true
+    }
+    return tellEvents(&subscription, index)
+  }
+
+  private mutating func tellEvents(_ subscription: inout Subscription, _ index: Int) -> Bool {
+    let hasGap = subscription.position < ring.first
+    if hasGap { subscription.position = ring.first }
+    let user = connections[index].user
+    while subscription.position < ring.end, !isFor(subscription, user, subscription.position) {
+      subscription.position += 1
+    }
+    guard hasGap || subscription.position < ring.end else { return false }
+    var position = subscription.position
+    let heard = subscription
+    writeReply(to: index) { service, writer in
+      let start = writer.count
+      writer.key("events")
+      writer.beginArray()
+      while position < service.ring.end, writer.count - start < service.limits.listBytes {
+        if service.isFor(heard, user, position) {
+          let entry = service.ring[position]
+          writer.raw(entry.bytes.span.extracting(entry.json))
+        }
+        position += 1
+      }
+      writer.endArray()
+      if hasGap {
+        writer.key("gap")
+        writer.boolean(true)
+      }
+    }
+    subscription.position = position
+    return true
+  }
+
+  private func isFor(_ subscription: Subscription, _ user: UInt32, _ position: UInt64) -> Bool {
+    let entry = ring[position]
+    return entry.user == user && subscription.kinds.contains(entry.kind)
+      && entry.hasPrefix(subscription.prefix)
+  }
+
+  /// A heartbeat is due: told after a silence, put off after anything else.
+  mutating func handleTimer(_ id: EntryID, token: UInt64) {
+    guard let index = place(of: ConnectionID(token: token)),
+      case .subscribed(var subscription) = connections[index].activity
+    else {
+      scheduler.cancelTimer(id)
+      return
+    }
+    let silence = scheduler.now.boottime - subscription.lastTold
+    if silence < subscription.heartbeatUSec {
+      scheduler.restartTimer(id, inUSec: subscription.heartbeatUSec - silence)
+      return
+    }
+    scheduler.restartTimer(id, inUSec: subscription.heartbeatUSec)
+    // Who has not read what was told before learns nothing from one more.
+    guard connections[index].pendingBytes == 0, subscription.isReady else { return }
+    subscription.lastTold = scheduler.now.boottime
+    connections[index].activity = .subscribed(subscription)
+    let now = scheduler.now
+    writeReply(to: index) { _, writer in
+      writer.key("events")
+      writer.beginArray()
+      writer.heartbeat(at: now)
+      writer.endArray()
+    }
+  }
+
+  /// Writes one reply of a stream.
+  @discardableResult
+  private mutating func writeReply<Result>(
+    to index: Int, _ body: (inout Service, inout JSONWriter) -> Result
+  ) -> Result {
+    write(to: index) { service, writer in
+      writer.beginReply()
+      let result = body(&service, &writer)
+      writer.endReply(continues: true)
+      return result
+    }
+  }
+}

@@ -1,0 +1,303 @@
+package import Countdowns
+internal import ControlInterface
+internal import TimingWheel
+internal import Varlink
+
+/// The daemon as a state machine: bytes, readings and verdicts in; bytes, changes and a wake out.
+///
+/// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
+/// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
+/// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
+/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger.
+///
+/// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
+/// each connection; those who stream get what there is room for. Read next: Service+Calls.swift.
+///
+/// Invariants, tested by ``brokenInvariant()``:
+/// - Every connection that is blocked waits for a name with a change under way, and every connection
+///   that awaits a verdict has exactly one change under way.
+/// - `interest` is what all subscribers together want to hear.
+/// - Those of the scheduler.
+package struct Service: ~Copyable {
+  package var scheduler: Scheduler
+  package var limits: Limits { scheduler.limits }
+  /// Vendor, product and so on, as `GetInfo` tells them.
+  let identity: Identity
+
+  var connections: [Connection] = []
+  private var freeConnections: [UInt32] = []
+  package private(set) var connectionCount = 0
+
+  private var ready: [ConnectionID] = []
+  private var touched: [ConnectionID] = []
+
+  var ring: EventRing
+  var streams: [ConnectionID] = []
+  /// The kinds that some subscriber wants.
+  var interest: EventKinds = []
+  /// Up to which position of the ring the subscribers were served.
+  private var servedPosition: UInt64 = 0
+
+  /// Changes that the ledger has not answered yet, by ticket.
+  var underway: [UInt64: PendingChange] = [:]
+  /// The names of those changes, each with the connections whose next call waits for it.
+  var lockedNames: [LockedName: [ConnectionID]] = [:]
+  var batch: [Change] = []
+  var nextTicket: UInt64 = 1
+  var nextNumber: Int64
+
+  /// The name of the call that is being handled.
+  var name: [UInt8] = []
+  /// Reused by lists.
+  var page: [EntryID] = []
+
+  /// What `GetInfo` answers.
+  package struct Identity: Sendable {
+    let version: String
+
+    package init(version: String) { self.version = version }
+  }
+
+  /// - Parameters:
+  ///   - reading: The clocks as it begins.
+  ///   - reservation: For how many countdowns to reserve address space.
+  package init(
+    at reading: Reading, limits: Limits, terms: LedgerTerms, identity: Identity,
+    reserving reservation: Int
+  ) {
+    scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
+    self.identity = identity
+    ring = EventRing(limit: limits.recentEventsBytes)
+    nextNumber = terms.firstNumber
+  }
+
+  // MARK: Connections
+
+  /// A client has connected.
+  ///
+  /// - Returns: Its connection; where a limit is reached, one that only tells so and closes.
+  package mutating func open(uid: UInt32) -> ConnectionID {
+    let user = scheduler.users.index(of: uid)
+    let id: ConnectionID
+    if let index = freeConnections.popLast() {
+      // Wraps after 2^32 connections in one place: no event is left over that long.
+      let generation = connections[Int(index)].id.generation &+ 1
+      id = ConnectionID(index: index, generation: generation)
+      connections[Int(index)] = Connection(id: id, user: user)
+    } else {
+      id = ConnectionID(index: UInt32(connections.count), generation: 1)
+      connections.append(Connection(id: id, user: user))
+    }
+    connectionCount += 1
+    scheduler.users[user].connections += 1
+    let used = scheduler.users[user].connections
+    if uid != 0, used > limits.connectionsPerUser {
+      turnAway(id, .connectionsPerUser, limit: limits.connectionsPerUser, used: used - 1)
+    } else if connectionCount > limits.connections {
+      turnAway(id, .connections, limit: limits.connections, used: connectionCount - 1)
+    }
+    return id
+  }
+
+  private mutating func turnAway(
+    _ id: ConnectionID, _ resource: Refusal.Resource, limit: Int, used: Int
+  ) {
+    write(to: Int(id.index)) {
+      $0.refusal(.quotaExceeded(resource: resource, limit: limit, used: used), name: [])
+    }
+    close(Int(id.index))
+  }
+
+  /// Bytes have arrived. They are kept until the turn handles them.
+  package mutating func receive(_ bytes: Span<UInt8>, from id: ConnectionID) {
+    guard let index = place(of: id), !connections[index].isClosing else { return }
+    connections[index].input.append(bytes)
+    enqueue(index)
+  }
+
+  /// The peer sends no more. What it sent is still handled and answered.
+  package mutating func peerEnded(_ id: ConnectionID) {
+    guard let index = place(of: id) else { return }
+    connections[index].hasEnded = true
+    enqueue(index)
+    touch(index)
+  }
+
+  /// The peer is gone altogether. What it sent is still handled; nothing is answered any more.
+  package mutating func peerVanished(_ id: ConnectionID) {
+    guard let index = place(of: id) else { return }
+    connections[index].hasEnded = true
+    connections[index].isDeaf = true
+    connections[index].dropOutput()
+    switch connections[index].activity {
+    case .subscribed, .listing: close(index)
+    case .calling, .awaitingVerdict, .blocked: break
+    }
+    enqueue(index)
+    touch(index)
+  }
+
+  /// The host has closed the connection's descriptor, or never wants to hear of it again.
+  package mutating func forget(_ id: ConnectionID) {
+    guard let index = place(of: id) else { return }
+    endStream(index)
+    scheduler.users[connections[index].user].connections -= 1
+    connectionCount -= 1
+    connections[index].isOpen = false
+    connections[index].input.removeAll()
+    connections[index].output = []
+    freeConnections.append(id.index)
+  }
+
+  /// What a connection wants of the host.
+  package struct Wish: Equatable, Sendable {
+    /// Bytes of output wait to be sent.
+    package var hasOutput: Bool
+    /// More input is welcome.
+    package var wantsInput: Bool
+    /// All is said: close it and call ``Service/forget(_:)``.
+    package var isDone: Bool
+  }
+
+  /// What a connection wants now; `nil` if there is none of that name.
+  package func wish(of id: ConnectionID) -> Wish? {
+    guard let index = place(of: id) else { return nil }
+    let isFinished = connections[index].isClosing || connections[index].hasEnded && isIdle(index)
+    return Wish(
+      hasOutput: connections[index].pendingBytes > 0,
+      wantsInput: !connections[index].hasEnded && !connections[index].isClosing && hasRoom(index),
+      isDone: isFinished && connections[index].pendingBytes == 0)
+  }
+
+  /// Whether it has nothing more to handle.
+  private func isIdle(_ index: Int) -> Bool {
+    if case .calling = connections[index].activity { !connections[index].isQueued } else { false }
+  }
+
+  /// A connection is read from while what it sent is being handled: up to one message of the largest
+  /// size while it is free, and only a little ahead while it is busy or does not read its replies.
+  private func hasRoom(_ index: Int) -> Bool {
+    if case .calling = connections[index].activity, mayBeAnswered(index) {
+      return connections[index].input.count <= limits.messageBytes
+    }
+    return connections[index].input.count < Service.aheadBytes
+  }
+
+  /// Whether its unread replies leave room for one more.
+  func mayBeAnswered(_ index: Int) -> Bool {
+    connections[index].pendingBytes <= max(limits.queuedReplyBytes - limits.messageBytes, 0)
+  }
+
+  /// So much is read ahead of a connection that is busy.
+  private static let aheadBytes = 64 << 10
+
+  /// Lends the output of a connection that has not left yet, to be sent from its beginning.
+  package borrowing func withOutput<Result, Failure: Error>(
+    of id: ConnectionID, _ send: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let output = place(of: id).map { connections[$0].output } ?? []
+    let sent = place(of: id).map { connections[$0].sent } ?? 0
+    return try send(output.span.extracting(droppingFirst: sent))
+  }
+
+  /// So many bytes of the output have left.
+  package mutating func sent(_ bytes: Int, to id: ConnectionID) {
+    guard let index = place(of: id) else { return }
+    connections[index].consume(bytes)
+    // Room in the output lets it go on.
+    enqueue(index)
+  }
+
+  // MARK: The turn
+
+  /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
+  package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
+    scheduler.advance(to: reading, limit: Service.entriesPerTurn)
+    var told = 0
+    while told < Service.expiriesPerTurn, let event = scheduler.takeDue() {
+      publish(event)
+      told += 1
+    }
+    serveStreams()
+    while let timer = scheduler.takeDueTimer() { handleTimer(timer.id, token: timer.token) }
+    for verdict in verdicts { settle(verdict) }
+    let queue = ready
+    ready.removeAll(keepingCapacity: true)
+    for id in queue {
+      guard let index = place(of: id) else { continue }
+      connections[index].isQueued = false
+      handle(index)
+      touch(index)
+    }
+    serveStreams()
+  }
+
+  /// When the next turn has something to do, if nothing comes in before.
+  package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
+
+  /// Whether every call that was read has been answered and every answer has left: a good moment to
+  /// stop. O(connections).
+  package var isQuiet: Bool {
+    guard ready.isEmpty, underway.isEmpty else { return false }
+    return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
+  }
+
+  /// Entries of the wheel that one turn looks at, and expiries that it tells.
+  private static let entriesPerTurn = 4_096
+  private static let expiriesPerTurn = 1_024
+
+  /// The connections to look at: send their output, adjust what is waited for, close what is done.
+  package mutating func takeTouched() -> [ConnectionID] {
+    let list = touched
+    touched.removeAll(keepingCapacity: true)
+    for id in list {
+      if let index = place(of: id) { connections[index].isTouched = false }
+    }
+    return list
+  }
+
+  /// The changes decided in this turn, for the ledger.
+  package mutating func takeBatch() -> [Change] {
+    defer { batch.removeAll(keepingCapacity: true) }
+    return batch
+  }
+
+  // MARK: Bookkeeping
+
+  func place(of id: ConnectionID) -> Int? {
+    let index = Int(id.index)
+    guard index < connections.count, connections[index].id == id, connections[index].isOpen
+    else { return nil }
+    return index
+  }
+
+  /// The host is to look at it.
+  mutating func touch(_ index: Int) {
+    guard !connections[index].isTouched else { return }
+    connections[index].isTouched = true
+    touched.append(connections[index].id)
+  }
+
+  /// It may have something to handle: looked at in this turn or the next.
+  mutating func enqueue(_ index: Int) {
+    guard !connections[index].isQueued else { return }
+    connections[index].isQueued = true
+    ready.append(connections[index].id)
+  }
+
+  /// Nothing more is handled for it; it goes once its output has left.
+  mutating func close(_ index: Int) {
+    connections[index].isClosing = true
+    connections[index].input.removeAll()
+    endStream(index)
+    touch(index)
+  }
+
+  private mutating func serveStreams() {
+    guard ring.end != servedPosition else { return }
+    servedPosition = ring.end
+    for id in streams {
+      if let index = place(of: id) { serveStream(index) }
+    }
+  }
+}

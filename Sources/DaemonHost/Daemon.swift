@@ -1,0 +1,61 @@
+internal import Countdowns
+internal import LinuxIO
+internal import Systemd
+
+/// The daemon from its command line to its exit status.
+package enum Daemon {
+  package static let version = "0.1.0"
+
+  /// Serves until it is told to stop.
+  ///
+  /// - Returns: The exit status: 0 after a stop, 1 if it cannot serve, 2 for a wrong command line.
+  package static func run(arguments: [String]) -> Int32 {
+    let options: DaemonOptions
+    do throws(DaemonOptions.UsageError) {
+      switch try DaemonOptions.parse(arguments) {
+      case .showHelp:
+        try? StandardStream.output.write(DaemonOptions.help)
+        return 0
+      case .showVersion:
+        try? StandardStream.output.write("countdownd \(version)\n")
+        return 0
+      case .serve(let given): options = given
+      }
+    } catch {
+      try? StandardStream.error.write("countdownd: \(error.text); try --help\n")
+      return 2
+    }
+    var journal = Journal()
+    journal.threshold = options.logLevel
+    do {
+      var host = try Host(
+        listeningOn: try socket(for: options), limits: Limits(), version: version,
+        journal: journal)
+      journal.send(.info, "Listening; version \(version)")
+      try host.run()
+      journal.send(.info, "Stopped")
+      return 0
+    } catch {
+      journal.send(.error, "\(error)")
+      return 1
+    }
+  }
+
+  private static func socket(for options: DaemonOptions) throws -> ListeningSocket {
+    let passed = try PassedSockets.take(named: "varlink")
+    if options.socketPath == nil, let passed { return passed }
+    let path =
+      options.socketPath
+      ?? DaemonOptions.defaultSocketPath(
+        runtimeDirectory: CurrentProcess.environmentVariable("RUNTIME_DIRECTORY"),
+        userRuntimeDirectory: CurrentProcess.environmentVariable("XDG_RUNTIME_DIR"),
+        isRoot: CurrentProcess.effectiveUserID == 0)
+    guard let path else { throw NoSocketPath() }
+    return try ListeningSocket(bindingTo: path, mode: 0o660, makingParent: true)
+  }
+}
+
+/// There is no default place for the socket.
+private struct NoSocketPath: Error, CustomStringConvertible {
+  let description = "no place for the socket: set XDG_RUNTIME_DIR or give --socket PATH"
+}

@@ -1,0 +1,273 @@
+internal import CountdownService
+package import Countdowns
+package import LinuxIO
+package import Systemd
+internal import TimingWheel
+
+/// The daemon's one thread: feeds real events to the service and carries out what it asks for.
+///
+/// One turn, always in this order: wait; read what came in; read the clocks, once; let the service
+/// take its turn; send. Input comes before the clocks, else a length would count from before its
+/// call. It is the only module that sees both the service and the kernel.
+///
+/// It waits with one epoll for all: clients, the listening socket, signals, one timer that is armed
+/// absolutely for the earliest thing the wheel waits for, and one that is never due and only tells
+/// that the clocks were set.
+package struct Host: ~Copyable {
+  private var service: Service
+  private let listener: ListeningSocket
+  private let epoll: Epoll
+  private let timer: TimerDescriptor
+  private let clockChange: ClockChangeNotice
+  private let signals: SignalDescriptor
+  private let journal: Journal
+  private let notifier = ServiceNotifier()
+
+  /// By the index of their connection.
+  private var clients: [ClientSocket?] = []
+  private var events: [Epoll.Event] = []
+  private var received: [UInt8] = []
+  /// What the timer is armed for; `nil` while it is disarmed.
+  private var armedFor: Instant?
+  /// False while no descriptor is left for another client.
+  private var isAccepting = true
+  /// What systemd was last told, and when, ns of boot time.
+  private var status = ""
+  private var statusAt: Int64 = 0
+  /// Until when it may still finish what was read before the signal, ns of boot time.
+  private var stopsAt: Int64?
+
+  /// Sets everything up; clients can connect from here on, and are served by ``run()``.
+  ///
+  /// - Parameters:
+  ///   - socket: Where clients connect.
+  ///   - version: As `GetInfo` tells it.
+  package init(
+    listeningOn socket: consuming ListeningSocket, limits: Limits, version: String,
+    journal: Journal
+  ) throws(SystemCallError) {
+    let epoll = try Epoll()
+    let timer = try TimerDescriptor()
+    let clockChange = try ClockChangeNotice()
+    Signal.brokenPipe.ignore()
+    Signal.hangup.ignore()
+    let signals = try SignalDescriptor([.terminate, .interrupt])
+    try epoll.add(socket.rawValue, .readable, token: Token.listener)
+    try epoll.add(timer.rawValue, .readable, token: Token.timer)
+    try epoll.add(clockChange.rawValue, .readable, token: Token.clockChange)
+    try epoll.add(signals.rawValue, .readable, token: Token.signals)
+    let reading = Reading(roundingUp: Clocks.read())
+    service = Service(
+      at: reading, limits: limits,
+      terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
+      identity: Service.Identity(version: version), reserving: limits.countdowns)
+    self.journal = journal
+    listener = socket
+    self.epoll = epoll
+    self.timer = timer
+    self.clockChange = clockChange
+    self.signals = signals
+  }
+
+  /// ENOTSUP: there is no store to keep anything in.
+  private static let notSupported: Int32 = 95
+
+  /// Tokens that no connection has: their generation, the upper half, is never 0.
+  private enum Token {
+    static let listener: UInt64 = 1
+    static let timer: UInt64 = 2
+    static let clockChange: UInt64 = 3
+    static let signals: UInt64 = 4
+  }
+
+  /// Serves until a signal ends it; then finishes what was read, within two seconds.
+  package mutating func run() throws(SystemCallError) {
+    _ = notifier.ready(status: "Serving; no countdowns")
+    while !isFinished {
+      let timeout = try armForNextWake()
+      try epoll.wait(timeoutMSec: timeout, into: &events)
+      for event in events { try take(event) }
+      let clocks = Clocks.read()
+      service.turn(at: Reading(roundingUp: clocks))
+      if service.scheduler.hasExpired { hold(until: clocks) }
+      for id in service.takeTouched() { try serve(id) }
+      tellStatus(at: clocks.boottimeNSec)
+    }
+    _ = notifier.stopping(status: "Stopping")
+    for client in clients { client?.socket.shutDown() }
+  }
+
+  /// Tells systemd what there is, where it has changed, at most once a second and only in a turn
+  /// that came for another reason: idle means idle.
+  private mutating func tellStatus(at boottimeNSec: Int64) {
+    guard boottimeNSec - statusAt >= 1_000_000_000 else { return }
+    statusAt = boottimeNSec
+    let counts = service.scheduler.users.counts
+    let text =
+      "Serving \(service.connectionCount) clients; \(counts.running) countdowns running,"
+      + " \(counts.paused) paused, \(counts.ended) ended"
+    guard text != status else { return }
+    status = text
+    _ = notifier.status(text)
+  }
+
+  // MARK: Waiting
+
+  /// Arms the timer for what the service waits for; says how long epoll may wait, `nil` for ever.
+  private mutating func armForNextWake() throws(SystemCallError) -> Int32? {
+    switch service.nextWake {
+    case .now: return 0
+    case .at(let instant):
+      if armedFor != instant {
+        try timer.arm(atNSec: Int64(instant.rawValue) * 1_000)
+        armedFor = instant
+      }
+    case .never:
+      if armedFor != nil {
+        try timer.disarm()
+        armedFor = nil
+      }
+    }
+    // A stop ends in any case, and a descriptor may have become free elsewhere.
+    if stopsAt != nil { return 50 }
+    return isAccepting ? nil : 1_000
+  }
+
+  /// Waits, less than a microsecond, until the reading that was rounded up has really passed: what
+  /// expired by it is not told before.
+  ///
+  /// A step of the wall clock in between must not hold it for long.
+  private func hold(until reading: ClockReading) {
+    let up = Reading(roundingUp: reading)
+    while true {
+      let now = Clocks.read()
+      let hasPassed =
+        now.boottimeNSec >= up.boottime * 1_000 && now.monotonicNSec >= up.monotonic * 1_000
+        && now.realtimeNSec >= up.realtime * 1_000
+      if hasPassed || now.boottimeNSec > reading.boottimeNSec + 1_000_000 { return }
+    }
+  }
+
+  // MARK: What came in
+
+  private mutating func take(_ event: Epoll.Event) throws(SystemCallError) {
+    switch event.token {
+    case Token.listener: try accept()
+    case Token.timer:
+      if try timer.drain() { armedFor = nil }
+    case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
+    case Token.signals:
+      while let signal = try signals.next() { stop(on: signal) }
+    default: try receive(event)
+    }
+  }
+
+  private mutating func accept() throws(SystemCallError) {
+    // Bounded: a flood of clients must not keep the others waiting.
+    for _ in 0..<64 {
+      let socket: StreamSocket
+      do throws(SystemCallError) {
+        guard let accepted = try listener.accept() else { return }
+        socket = accepted
+      } catch {
+        try pauseAccepting(because: error)
+        return
+      }
+      let peer = try socket.peerCredentials()
+      let id = service.open(uid: peer.uid)
+      try epoll.add(socket.rawValue, .readable, token: id.token)
+      while clients.count <= id.place { clients.append(nil) }
+      clients[id.place] = ClientSocket(socket, interest: .readable)
+    }
+  }
+
+  /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin.
+  private mutating func pauseAccepting(because error: SystemCallError) throws(SystemCallError) {
+    journal.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
+    isAccepting = false
+    try epoll.remove(listener.rawValue)
+  }
+
+  private mutating func resumeAccepting() throws(SystemCallError) {
+    guard !isAccepting, stopsAt == nil else { return }
+    isAccepting = true
+    try epoll.add(listener.rawValue, .readable, token: Token.listener)
+  }
+
+  private mutating func receive(_ event: Epoll.Event) throws(SystemCallError) {
+    let id = ConnectionID(token: event.token)
+    guard let wish = service.wish(of: id), let client = clients[id.place] else { return }
+    if event.isReadable, wish.wantsInput {
+      var bytes: [UInt8] = []
+      swap(&bytes, &received)  // Lent to the service from here; the storage is used again.
+      bytes.removeAll(keepingCapacity: true)
+      switch try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {
+      case .moved: service.receive(bytes.span, from: id)
+      case .wouldBlock: break
+      case .closed: service.peerEnded(id)
+      }
+      swap(&bytes, &received)
+    }
+    // What was sent before the hang-up is read first; then nothing is left to be readable.
+    if event.isError || event.isHangup && !event.isReadable { service.peerVanished(id) }
+    try serve(id)
+  }
+
+  private static let bytesPerRead = 64 << 10
+
+  // MARK: What goes out
+
+  /// Sends what a client has waiting and asks epoll for what it wants next; closes it when all is said.
+  private mutating func serve(_ id: ConnectionID) throws(SystemCallError) {
+    guard let client = service.wish(of: id) == nil ? nil : clients[id.place] else { return }
+    if service.wish(of: id)?.hasOutput == true {
+      let transfer = try service.withOutput(of: id) { (output) throws(SystemCallError) in
+        try client.socket.send(output)
+      }
+      switch transfer {
+      case .moved(let bytes): service.sent(bytes, to: id)
+      case .wouldBlock: break
+      case .closed: service.peerVanished(id)
+      }
+    }
+    guard let wish = service.wish(of: id) else { return }
+    if wish.isDone {
+      service.forget(id)
+      clients[id.place] = nil  // Closes it; epoll forgets it with that.
+      try resumeAccepting()
+      return
+    }
+    var interest: Epoll.Interest = []
+    if wish.hasOutput { interest.insert(.writable) }
+    if wish.wantsInput { interest.insert(.readable) }
+    if interest != client.interest {
+      client.interest = interest
+      try epoll.modify(client.socket.rawValue, interest, token: id.token)
+    }
+  }
+
+  // MARK: The end
+
+  private mutating func stop(on signal: Signal) {
+    guard stopsAt == nil else { return }
+    journal.send(.info, "Stopping on signal \(signal.rawValue)")
+    stopsAt = Clocks.boottimeNSec() + 2_000_000_000
+    if isAccepting { try? epoll.remove(listener.rawValue) }
+  }
+
+  /// Whether it was told to stop and everything that was read is answered, or its time is up.
+  private var isFinished: Bool {
+    guard let stopsAt else { return false }
+    return service.isQuiet || Clocks.boottimeNSec() >= stopsAt
+  }
+}
+
+extension Reading {
+  /// Microseconds, each clock rounded up: a length counts from not before its call was read.
+  init(roundingUp reading: ClockReading) {
+    self.init(
+      monotonic: (reading.monotonicNSec + 999) / 1_000,
+      boottime: (reading.boottimeNSec + 999) / 1_000,
+      realtime: (reading.realtimeNSec + 999) / 1_000)
+  }
+}

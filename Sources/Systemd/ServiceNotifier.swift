@@ -1,0 +1,55 @@
+// Systemd: what a service tells systemd and gets from it: ready, watchdog, stopping, passed sockets,
+// the journal. It knows libsystemd and nothing of countdowns. Without systemd everything here
+// answers so and the daemon runs as well. Read PassedSockets and Journal next.
+
+import CSystemd
+package import LinuxIO
+
+/// Tells the service manager how the service is, by sd_notify(3).
+///
+/// A manager that is missing or gone never stops a service: what became of a message is an answer,
+/// for the caller to ignore.
+package struct ServiceNotifier: Sendable {
+  /// What became of a message.
+  package enum Delivery: Equatable, Sendable {
+    case sent
+    /// `$NOTIFY_SOCKET` is not set: nobody wants to know.
+    case unsupervised
+    case failed(SystemCallError)
+  }
+
+  package init() {}
+
+  /// Calls are served from now on.
+  package func ready(status: String) -> Delivery { send("READY=1\n" + line(status)) }
+
+  /// One line for `systemctl status`.
+  package func status(_ status: String) -> Delivery { send(line(status)) }
+
+  /// The loop is alive.
+  package func watchdog() -> Delivery { send("WATCHDOG=1") }
+
+  /// The service ends now, in good order.
+  package func stopping(status: String) -> Delivery { send("STOPPING=1\n" + line(status)) }
+
+  /// How often the manager wants to hear ``watchdog()`` at least, in microseconds; `nil` if it does
+  /// not, or asks another process. Half of it is a good interval.
+  package var watchdogIntervalUSec: UInt64? {
+    var interval: UInt64 = 0
+    // SAFETY: the number is written before the call returns and outlives it.
+    return unsafe sd_watchdog_enabled(0, &interval) > 0 ? interval : nil
+  }
+
+  /// A line break in `status` would begin another assignment.
+  private func line(_ status: String) -> String {
+    "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
+  }
+
+  private func send(_ state: String) -> Delivery {
+    // SAFETY: the string is read, and kept alive by Swift, during the call only.
+    let result = unsafe sd_notify(0, state)
+    if result > 0 { return .sent }
+    if result == 0 { return .unsupervised }
+    return .failed(SystemCallError(call: "sd_notify", code: -result))
+  }
+}

@@ -1,0 +1,111 @@
+internal import LinuxIO
+internal import TimingWheel
+
+/// `wheel`: starts, stops and expires entries on the wheel as shipped and on a binary heap, with the
+/// same seed; both must come to the same checksum of what expired.
+enum WheelWorkload {
+  struct Timing {
+    var fill: Double
+    var pair: Double
+    var expire: Double
+    var checksum: UInt64
+  }
+
+  /// Deadlines are spread evenly over 2^22 ticks of 64 µs, some four and a half minutes.
+  private static let reach: UInt64 = 1 << 28
+
+  static func run(_ options: Options) {
+    let sizes = options.size.map { [$0] } ?? [10_000, 100_000, 1_000_000]
+    print("wheel: ns per operation; stop + start is one pair at random, expire includes cascades")
+    print(row("live", "structure", "start", "stop + start", "expire", "checksum"))
+    for size in sizes {
+      let operations = options.operations ?? max(size, 200_000)
+      var rounds: [String: [Timing]] = [:]
+      for _ in 0..<(options.rounds ?? 3) {
+        if options.only != "heap" {
+          rounds["wheel", default: []].append(wheel(size, operations, seed: options.seed))
+        }
+        if options.only != "wheel" {
+          rounds["binary heap", default: []].append(heap(size, operations, seed: options.seed))
+        }
+      }
+      for name in ["wheel", "binary heap"] {
+        guard let timings = rounds[name] else { continue }
+        print(
+          row(
+            "\(size)", name, tenths(median(timings.map(\.fill))),
+            tenths(median(timings.map(\.pair))), tenths(median(timings.map(\.expire))),
+            String(timings[0].checksum, radix: 16)))
+      }
+      if let wheel = rounds["wheel"], let heap = rounds["binary heap"] {
+        precondition(
+          wheel.allSatisfy { $0.checksum == heap[0].checksum }, "the wheel and the heap disagree")
+      }
+    }
+  }
+
+  private static func wheel(_ size: Int, _ operations: Int, seed: UInt64) -> Timing {
+    var random = SplitMix64(seed: seed)
+    var wheel = Wheel(now: Instant(rawValue: 0), reserving: size)
+    var ids: [EntryID] = []
+    ids.reserveCapacity(size)
+    var clock = Stopwatch()
+    for _ in 0..<size { ids.append(wheel.start(at: deadline(&random))) }
+    let fill = clock.lap() / Double(size)
+    for _ in 0..<operations {
+      let place = Int(random.next() % UInt64(size))
+      wheel.release(ids[place])
+      ids[place] = wheel.start(at: deadline(&random))
+    }
+    let pair = clock.lap() / Double(operations)
+    var checksum: UInt64 = 0
+    var due: [EntryID] = []
+    due.reserveCapacity(64)
+    while let wake = wheel.nextWake {
+      _ = wheel.advance(to: wake, limit: .max, into: &due)
+      for id in due {
+        checksum = mix(checksum, wake.rawValue)
+        wheel.release(id)
+      }
+      due.removeAll(keepingCapacity: true)
+    }
+    let expire = clock.lap() / Double(size)
+    return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
+  }
+
+  private static func heap(_ size: Int, _ operations: Int, seed: UInt64) -> Timing {
+    var random = SplitMix64(seed: seed)
+    var heap = BinaryHeap(reserving: size)
+    var ids: [UInt32] = []
+    ids.reserveCapacity(size)
+    var clock = Stopwatch()
+    for _ in 0..<size { ids.append(heap.start(at: deadline(&random).rawValue)) }
+    let fill = clock.lap() / Double(size)
+    for _ in 0..<operations {
+      let place = Int(random.next() % UInt64(size))
+      heap.stop(ids[place])
+      ids[place] = heap.start(at: deadline(&random).rawValue)
+    }
+    let pair = clock.lap() / Double(operations)
+    var checksum: UInt64 = 0
+    while heap.earliest != nil { checksum = mix(checksum, heap.expire().deadline) }
+    let expire = clock.lap() / Double(size)
+    return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
+  }
+
+  private static func deadline(_ random: inout SplitMix64) -> Instant {
+    Instant(rawValue: 1 + random.next() % reach)
+  }
+
+  /// Wraps by design.
+  private static func mix(_ sum: UInt64, _ value: UInt64) -> UInt64 {
+    (sum ^ value) &* 0x100_0000_01b3
+  }
+
+  private static func row(
+    _ size: String, _ name: String, _ fill: String, _ pair: String, _ expire: String, _ sum: String
+  ) -> String {
+    right(size, 9) + "  " + left(name, 12) + right(fill, 8) + right(pair, 14) + right(expire, 9)
+      + "  " + sum
+  }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import LinuxIO
+import Testing
+
+@Suite("CurrentProcess")
+struct CurrentProcessTests {
+  @Test func `it knows its number and its users`() {
+    #expect(CurrentProcess.pid == getpid())
+    #expect(CurrentProcess.realUserID == getuid())
+    #expect(CurrentProcess.effectiveUserID == geteuid())
+    #expect(CurrentProcess.arguments == CommandLine.arguments)
+  }
+
+  @Test func `a variable is set, empty or missing`() async {
+    await #expect(processExitsWith: .success) {
+      unsafe setenv("COUNTDOWND_TEST", "", 1)
+      try #require(CurrentProcess.environmentVariable("COUNTDOWND_TEST") == "")
+      unsafe setenv("COUNTDOWND_TEST", "a=b", 1)
+      try #require(CurrentProcess.environmentVariable("COUNTDOWND_TEST") == "a=b")
+      CurrentProcess.removeEnvironmentVariable("COUNTDOWND_TEST")
+      try #require(CurrentProcess.environmentVariable("COUNTDOWND_TEST") == nil)
+    }
+  }
+
+  @Test func `it exits with the status given`() async {
+    await #expect(processExitsWith: .exitCode(5)) { CurrentProcess.exit(5) }
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import LinuxIO
+import Testing
+
+@Suite("StandardStream")
+struct StandardStreamTests {
+  @Test func `all that is written arrives, in order, however long`() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+    ) {
+      try StandardStream.output.write(String(repeating: "o", count: 300_000) + "\u{e9}\n")
+      try StandardStream.error.write("")
+      try StandardStream.error.write("to standard error\n")
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    let error = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains(String(repeating: "o", count: 300_000) + "\u{e9}\n"))
+    #expect(error.contains("to standard error\n"))
+  }
+
+  @Test func `writing to a non-blocking descriptor waits for its reader`() throws {
+    let pair = try SocketPair()
+    var counter = try ByteCounter(reading: pair.far)
+    try writeAll(String(repeating: "x", count: 3_000_000), to: pair.near.rawValue)
+    pair.near.shutDown()
+    #expect(try counter.result() == "3000000")
+  }
+
+  @Test func `a reader that went is an error where SIGPIPE is ignored`() async {
+    await #expect(processExitsWith: .success) {
+      Signal.brokenPipe.ignore()
+      let pair = try SocketPair()
+      drop(pair.far)
+      do throws(SystemCallError) {
+        try writeAll("x", to: pair.near.rawValue)
+        Issue.record("wrote to nobody")
+      } catch {
+        try #require(error == SystemCallError(call: "write", code: EPIPE))
+      }
+    }
+  }
+
+  /// In a process of its own, whose standard output is made a terminal.
+  @Test func `a terminal knows that it is one, and its size`() async {
+    await #expect(processExitsWith: .success) {
+      var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+      var (controlling, terminal) = (Int32(0), Int32(0))
+      let opened = unsafe openpty(&controlling, &terminal, nil, nil, &size)
+      try #require(opened == 0)
+      try #require(dup2(terminal, 1) == 1)
+      try #require(StandardStream.output.isTerminal)
+      let found = try #require(StandardStream.output.terminalSize)
+      try #require(found == (columns: 80, rows: 24))
+      let null = unsafe open("/dev/null", O_RDWR)
+      try #require(dup2(null, 1) == 1)
+      try #require(!StandardStream.output.isTerminal)
+      try #require(StandardStream.output.terminalSize == nil)
+    }
+  }
+}
