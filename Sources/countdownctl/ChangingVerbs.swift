@@ -115,7 +115,7 @@ extension Session {
     guard let deadline = reply.deadline else {
       return "\(name): \(styled("paused", Self.style(of: "paused"))), \(left) left \(revision)\n"
     }
-    if reply.remainingUSec <= 0 { return "\(name): at its end \(revision)\n" }
+    if reply.remainingUSec <= 0 { return "\(name): expires at once \(revision)\n" }
     let state = styled("running", Self.style(of: "running"))
     return "\(name): \(state), \(left) left, ends \(time(deadline)) \(revision)\n"
   }

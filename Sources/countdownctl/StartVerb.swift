@@ -53,6 +53,9 @@ extension Verb {
     guard !Countdown.isEnd(reply.state) else {
       return "\(name): \(reply.created ? "" : "already ")\(state) (revision \(reply.revision))\n"
     }
+    if reply.created, reply.remainingUSec <= 0 {
+      return "\(name): expires at once (revision \(reply.revision))\n"
+    }
     let left = Remaining(usec: reply.remainingUSec, hasEnded: false).text(in: .seconds)
     let end = reply.deadline.map { ", ends \(session.time($0))" } ?? ""
     return "\(name): \(reply.created ? "" : "already ")\(state), \(left) left\(end)"

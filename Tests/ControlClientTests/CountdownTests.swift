@@ -36,17 +36,18 @@ import Testing
     #expect(!countdown.hasEnded)
   }
 
-  @Test(arguments: ["expired", "missed", "cancelled"])
-  func `one that has ended shows that nothing remains`(state: String) throws {
+  @Test(arguments: [("expired", "0:00"), ("missed", "–"), ("cancelled", "–")])
+  func `of the ended, 0:00 is for those that have expired`(state: String, text: String) throws {
     let countdown = try Countdown(Self.minimal(state: state))
     #expect(countdown.hasEnded)
-    #expect(countdown.remaining.text(in: .seconds) == "0:00")
+    #expect(countdown.remainingText == text)
   }
 
   @Test func `a state from a newer daemon is kept as it came, and is no end`() throws {
     let countdown = try Countdown(Self.minimal(state: "frozen"))
     #expect(countdown.state == "frozen")
     #expect(!countdown.hasEnded)
+    #expect(countdown.remainingText == "0:01")
   }
 
   @Test(arguments: ["name", "state", "clock", "durationUSec", "remainingUSec", "revision"])
@@ -75,7 +76,7 @@ import Testing
       let text = Self.whole.replacing("\"remainingUSec\":4", with: "\"remainingUSec\":\(number)")
         .replacing("-1500000", with: number)
       let countdown = try Countdown(Self.members(text))
-      _ = countdown.remaining.text(in: .tenths)
+      _ = countdown.remainingText
       #expect(countdown.deadline?.unixSeconds != nil)
     }
   }

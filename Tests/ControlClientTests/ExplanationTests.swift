@@ -37,13 +37,13 @@ import Testing
     (
       "DurationOutOfRange",
       #"{"parameter":"repeatUSec","minimumUSec":1000000,"maximumUSec":9007199254740991}"#,
-      "repeatUSec is out of range: it must be from 1s to 104249d 23h 47min 34s 740ms 991us"
+      "the interval is out of range: it must be from 1s to 104249d 23h 47min 34s 740ms 991us"
     ),
     (
       "DurationOutOfRange",
       #"{"parameter":"deadlineUSec","minimumUSec":-9007199254740991,"#
         + #""maximumUSec":9007199254740991}"#,
-      "deadlineUSec is out of range: it must be from 1684-07-28T00:12:26+00:00 to "
+      "the point in time is out of range: it must be from 1684-07-28T00:12:26+00:00 to "
         + "2255-06-05T23:47:34+00:00"
     ),
     (
@@ -57,6 +57,14 @@ import Testing
     (
       "StorageFailed", #"{"errno":5,"errnoName":"EIO","outcomeUnknown":true}"#,
       "the daemon could not store it (EIO); whether it was done is unknown"
+    ),
+    (
+      "StorageFailed", #"{"errno":95,"errnoName":"ENOTSUP"}"#,
+      "this daemon stores nothing, so it can promise nothing that outlives it"
+    ),
+    (
+      "DurationOutOfRange", #"{"parameter":"newUSec","minimumUSec":0,"maximumUSec":1}"#,
+      "newUSec is out of range: it must be from 0s to 1us"
     ),
   ])
   func `each error of the interface is put in words`(
