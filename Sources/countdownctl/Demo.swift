@@ -38,7 +38,11 @@ extension Verb {
 
   /// The exit status of a program that a signal ends, as shells tell it.
   private static func end(by signal: Signal) -> Int32 {
-    if signal != .brokenPipe { complain("interrupted; the daemon has been stopped", advice: nil) }
+    if signal != .brokenPipe {
+      // A line may be half written.
+      if StandardStream.error.isTerminal { try? StandardStream.error.write("\n") }
+      complain("interrupted; the daemon has been stopped", advice: nil)
+    }
     return 128 + signal.rawValue
   }
 
@@ -48,7 +52,9 @@ extension Verb {
     var stage = try DemoStage(socketPath, signals, session)
     try stage.write("A daemon was started for this, at \(harmless(socketPath)).\n")
     try tellFlashSale(on: &stage, signals)
+    try stage.pauseForReading(signals)
     try tellUnpaidOrder(on: &stage, signals)
+    try stage.pauseForReading(signals)
     try tellSMSCode(on: &stage, signals)
     try stage.writeLateness()
   }
@@ -79,7 +85,7 @@ struct DemoDaemon: ~Copyable {
   private static func start(_ socketPath: String) throws -> ChildProcess {
     let own = CurrentProcess.arguments.first ?? ""
     let folder = own.lastIndex(of: "/").map { String(own[...$0]) }
-    let arguments = ["--socket", socketPath]
+    let arguments = ["--socket", socketPath, "--log-level", "warning"]
     if let folder {
       do throws(SystemCallError) {
         return try ChildProcess(running: "\(folder)countdownd", arguments: arguments)
@@ -103,7 +109,8 @@ struct DemoDaemon: ~Copyable {
       if let signal = try signals.next() { throw Interruption(signal: signal) }
       if (try? Connection(to: socketPath)) != nil { return }
       if let exit = try process.poll() {
-        throw Failure(message: "countdownd ended at once: \(exit)", advice: "see what it says above")
+        throw Failure(
+          message: "countdownd ended at once: \(exit)", advice: "see what it says above")
       }
       Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + 20_000_000)
     }
