@@ -204,8 +204,18 @@ package struct Service: ~Copyable {
   package mutating func sent(_ bytes: Int, to id: ConnectionID) {
     guard let index = place(of: id) else { return }
     connections[index].consume(bytes)
-    // Room in the output lets it go on.
-    enqueue(index)
+    if waitsForRoom(index) { enqueue(index) }
+  }
+
+  /// Whether room in its output may let it go on.
+  private func waitsForRoom(_ index: Int) -> Bool {
+    switch connections[index].activity {
+    case .calling: connections[index].input.count > 0
+    case .awaitingVerdict, .blocked: false
+    case .listing: true
+    case .subscribed(let subscription):
+      subscription.state != nil || !subscription.isReady || subscription.position < ring.end
+    }
   }
 
   // MARK: The turn

@@ -208,9 +208,22 @@ package struct Host: ~Copyable {
       }
       swap(&bytes, &received)
     }
-    // What was sent before the hang-up is read first; then nothing is left to be readable.
-    if event.isError || event.isHangup && !event.isReadable { service.peerVanished(id) }
+    if event.isHangup || event.isError { try takeLeave(of: client, id) }
     try serve(id)
+  }
+
+  /// The peer has closed: what it had sent is taken in, all of it, and epoll is not asked about it
+  /// again, for it would go on telling so.
+  private mutating func takeLeave(of client: ClientSocket, _ id: ConnectionID) throws(SystemCallError) {
+    var bytes: [UInt8] = []
+    // The kernel holds no more than a socket's buffer of it.
+    while case .moved = try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {}
+    service.receive(bytes.span, from: id)
+    service.peerVanished(id)
+    if client.isWatched {
+      client.isWatched = false
+      try epoll.remove(client.socket.rawValue)
+    }
   }
 
   private static let bytesPerRead = 64 << 10
@@ -240,7 +253,7 @@ package struct Host: ~Copyable {
     var interest: Epoll.Interest = []
     if wish.hasOutput { interest.insert(.writable) }
     if wish.wantsInput { interest.insert(.readable) }
-    if interest != client.interest {
+    if interest != client.interest, client.isWatched {
       client.interest = interest
       try epoll.modify(client.socket.rawValue, interest, token: id.token)
     }

@@ -43,6 +43,22 @@ struct Daemon: ~Copyable {
   }
 }
 
+extension Daemon {
+  /// How often it has waited so far, once it has done what it was asked for: a busy machine may let it
+  /// get to that late.
+  func wakesOnceQuiet() throws -> Int {
+    var wakes = try status("voluntary_ctxt_switches")
+    for _ in 0..<50 {
+      pass(milliseconds: 300)
+      let now = try status("voluntary_ctxt_switches")
+      if now == wakes { return now }
+      wakes = now
+    }
+    Issue.record("it is never quiet")
+    return wakes
+  }
+}
+
 func readFile(_ path: String) throws -> String {
   // Of no size to ask for beforehand, as files under /proc are.
   let file = try #require(FileHandle(forReadingAtPath: path))
