@@ -64,7 +64,7 @@ import Testing
     #expect(bytes(store, names[3]) == name(3, length: 15))
   }
 
-  @Test(arguments: 0..<200 as Range<UInt64>)
+  @Test(arguments: 0..<60 as Range<UInt64>)
   func `the store and a plain dictionary agree on every history`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var store = NameStore()
