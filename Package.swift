@@ -75,6 +75,12 @@ let package = Package(
     .testTarget(
       name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "countdownd", "countdownctl", "ControlClient", "LinuxIO", "JSON", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SystemdTests", dependencies: ["Systemd", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(

@@ -296,18 +296,11 @@ package struct Scheduler: ~Copyable {
     forgetEnd(id)
     dropExtra(id)
     let record = table[id.index]
-    Scheduler.unlist(id.index, from: &index, in: table)
+    let wasListed = index.remove(id.index, in: table)
+    precondition(wasListed, "a countdown was not in the index of names")
     table.names.remove(record.name)
     table[id.index] = .vacant
     wheel.release(id)
-  }
-
-  /// Static, because the key is borrowed from the table while the index changes.
-  private static func unlist(
-    _ place: UInt32, from index: inout NameIndex, in table: borrowing CountdownTable
-  ) {
-    let removed = index.remove(table.key(of: place), in: table)
-    precondition(removed == place, "a countdown was not in the index of names")
   }
 
   // MARK: Waiting for a verdict

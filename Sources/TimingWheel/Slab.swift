@@ -338,7 +338,9 @@ struct Slab: ~Copyable {
 
   private func brokenOccupancy() -> String? {
     var occupancies = [UInt64](repeating: 0, count: Int(Slab.rowCount))
-    for node in 0..<Slab.headCount {
+    var node: UInt32 = 0
+    while node < Slab.headCount {  // A plain loop: simulations run this after every step.
+      defer { node += 1 }
       let (next, previous) = (self[node].next, self[node].previous)
       if next == node && previous == node { continue }
       if self[next].previous != node || self[previous].next != node {

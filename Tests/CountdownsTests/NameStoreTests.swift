@@ -115,10 +115,10 @@ import Testing
   @Test func `removing a name twice traps`() async {
     await #expect(processExitsWith: .failure) {
       var store = NameStore()
-      let first = store.insert([0x61].span)!
-      _ = store.insert([0x62].span)
-      store.remove(first)
-      store.remove(first)
+      let names = (0..<3).map { _ in store.insert([0x61].span)! }
+      store.remove(names[0])
+      store.remove(names[1])  // Merged with the one before it.
+      store.remove(names[1])
     }
   }
 
