@@ -19,7 +19,8 @@ struct Verb: Sendable {
 
   /// What `countdownctl VERB --help` prints.
   var help: String {
-    var text = "countdownctl \(name) \(words)".trimmedEnd + "\n\n  \(summary)\n"
+    let usage = "countdownctl \(name) \(words)".trimmedEnd
+    var text = "\(usage)\(options.isEmpty ? "" : " [OPTION…]")\n\n  \(summary)\n"
     if !options.isEmpty { text += "\nOptions\n" + optionTable(options) }
     if !details.isEmpty { text += "\n" + details.map { "  \($0)\n" }.joined() }
     text += "\nExample\(examples.count == 1 ? "" : "s")\n"
