@@ -84,7 +84,8 @@ let package = Package(
       name: "SystemdTests", dependencies: ["Systemd", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "ControlClientTests", dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
+      name: "ControlClientTests",
+      dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -47,7 +47,8 @@ package struct Scheduler: ~Copyable {
   ///   - reading: Where its time begins.
   ///   - terms: Which changes the ledger answers when.
   ///   - reservation: For how many countdowns to reserve address space.
-  package init(at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int) {
+  package init(at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int)
+  {
     now = reading
     self.limits = limits
     self.terms = terms
@@ -256,7 +257,11 @@ package struct Scheduler: ~Copyable {
       }
       remove(oldest)
     }
-    if table[id.index].state == .running { users[user].running -= 1 } else { users[user].paused -= 1 }
+    if table[id.index].state == .running {
+      users[user].running -= 1
+    } else {
+      users[user].paused -= 1
+    }
     users[user].ended += 1
     table[id.index].state = state
     let place = makeExtra(id)

@@ -214,7 +214,9 @@ package struct Host: ~Copyable {
 
   /// The peer has closed: what it had sent is taken in, all of it, and epoll is not asked about it
   /// again, for it would go on telling so.
-  private mutating func takeLeave(of client: ClientSocket, _ id: ConnectionID) throws(SystemCallError) {
+  private mutating func takeLeave(of client: ClientSocket, _ id: ConnectionID)
+    throws(SystemCallError)
+  {
     var bytes: [UInt8] = []
     // The kernel holds no more than a socket's buffer of it.
     while case .moved = try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {}
