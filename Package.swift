@@ -53,7 +53,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "countdownctl",
-      dependencies: ["ControlClient", "JSON", "LinuxIO"],
+      dependencies: ["ControlClient", "ControlInterface", "JSON", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdown-bench",
