@@ -30,14 +30,15 @@ package struct Scheduler: ~Copyable {
   var table: CountdownTable
   var index: NameIndex
   var extras = ExtraTable()
-  private var dueQueue = DueQueue()
+  var dueQueues = DueQueues()
   private var handedBack: [EntryID] = []
   private var dueTimers: [EntryID] = []
 
-  /// R − B, up to which the keys of realtime countdowns are not too late, µs.
-  private var filedOffset: Int64
+  /// R − B, up to which the keys of realtime countdowns are not too late, µs: no key was filed at a
+  /// lower one, but for those that wait to be refiled.
+  var filedOffset: Int64
   /// Where the refiling after a forward step stands; `nil` when none is under way.
-  private var refileCursor: UInt32?
+  var refileCursor: UInt32?
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -66,7 +67,9 @@ package struct Scheduler: ~Copyable {
 
   /// O(1).
   package var nextWake: Wake {
-    if !dueQueue.isEmpty || refileCursor != nil || !dueTimers.isEmpty { return .now }
+    if !dueQueues.isEmpty || refileCursor != nil || !dueTimers.isEmpty {
+      return .now
+    }
     guard let wake = wheel.nextWake else { return .never }
     return wake <= wheel.now ? .now : .at(wake)
   }
@@ -96,13 +99,7 @@ package struct Scheduler: ~Copyable {
     case .timer: dueTimers.append(id)
     case .countdown:
       switch record.state {
-      case .running:
-        let left = record.time - now.value(of: record.clock)
-        if left > 0 {
-          wheel.schedule(id, at: key(in: left))
-        } else {
-          dueQueue.push(.init(dueAt: now.boottime + left, revision: record.revision, id: id))
-        }
+      case .running: file(id)
       case .paused: break
       case .expired, .missed, .cancelled: if !record.isLocked { remove(id) }
       }
@@ -112,17 +109,20 @@ package struct Scheduler: ~Copyable {
   /// The next countdown that is due, expired; `nil` when none is, or not in its turn yet.
   ///
   /// They come in order of deadline, then revision: while the wheel is in the middle of a slot only
-  /// what is due before that slot is certain to be next. To be told before anything else is done.
-  /// O(log of the crowd).
+  /// what is due before that slot is certain to be next, and while realtime ones are being refiled
+  /// none of them is. To be told before anything else is done. O(log of the crowd).
   package mutating func takeDue() -> Event? {
-    while let first = dueQueue.first {
+    while let first = dueQueues.first(at: now, besidesRealtime: refileCursor != nil) {
       guard hasReachedNow || first.dueAt < Int64(wheel.now.tick.start.rawValue) else { return nil }
-      _ = dueQueue.pop()
-      guard wheel.isLive(first.id), isRunning(first.id), !table[first.id.index].isLocked else {
-        continue
-      }
-      if isDue(first.id) { return expire(first.id) }
-      file(first.id)
+      dueQueues.removeFirst(of: first.clock)
+      let entry = first.entry
+      // What was changed since has another revision or time, and an entry of its own.
+      guard wheel.isLive(entry.id), isRunning(entry.id), !table[entry.id.index].isLocked,
+        table[entry.id.index].revision == entry.revision,
+        table[entry.id.index].time == entry.deadline
+      else { continue }
+      if isDue(entry.id) { return expire(entry.id) }
+      file(entry.id)  // The wall clock was stepped back.
     }
     return nil
   }
@@ -177,30 +177,44 @@ package struct Scheduler: ~Copyable {
   /// The wheel's key of something due in `leftUSec` by its own clock: the earliest it can be.
   private func key(in leftUSec: Int64) -> Instant { Scheduler.instant(now.boottime + leftUSec) }
 
-  /// Puts a running countdown into the wheel; one that is due is handed out in the next turn.
+  /// Puts a running countdown where it waits: into the wheel, or, if it is due, into the queue of
+  /// what ``takeDue()`` hands out, for the wheel could not tell it from what was due before it. A
+  /// locked one waits for ``unlock(_:)`` instead.
   mutating func file(_ id: EntryID) {
     let record = table[id.index]
-    wheel.schedule(id, at: key(in: record.time - now.value(of: record.clock)))
+    guard !record.isLocked else { return }
+    let left = record.time - now.value(of: record.clock)
+    if left > 0 {
+      wheel.schedule(id, at: key(in: left))
+    } else {
+      wheel.park(id)
+      dueQueues.push(
+        .init(deadline: record.time, revision: record.revision, id: id), on: record.clock)
+    }
   }
 
   /// A forward step of the wall clock makes realtime keys too late; a backward one only too early.
   private mutating func noteStep() {
     let offset = now.realtime - now.boottime
-    guard abs(offset - filedOffset) >= 1_000 else { return }  // Less is the noise of reading.
-    if offset > filedOffset { refileCursor = 0 }
-    filedOffset = offset
+    if offset - filedOffset >= 1_000 {  // Less is the noise of reading.
+      refileCursor = 0
+      filedOffset = offset
+    } else {
+      // What is filed from here on is filed at this one; several small steps must not add up.
+      filedOffset = min(filedOffset, offset)
+    }
   }
 
   private mutating func refile(limit: Int) {
     guard var cursor = refileCursor else { return }
-    let end = UInt32(wheel.capacityInUse)
+    let end = UInt32(table.count)
     var filed = 0
     // Looking at a record that stays costs little beside filing one: sixteen of them count as one.
     let last = min(UInt64(end), UInt64(cursor) + UInt64(limit) * 16)
     while UInt64(cursor) < last, filed < limit {
       let record = table[cursor]
       if record.role == .countdown, record.state == .running, record.clock == .realtime,
-        !record.isLocked, let id = wheel.id(at: cursor)
+        let id = wheel.id(at: cursor), wheel.deadline(of: id) != nil  // Else it is due, or locked.
       {
         file(id)
         filed += 1
