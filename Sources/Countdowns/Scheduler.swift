@@ -13,6 +13,8 @@ package import TimingWheel
 /// realtime ones, and they are filed anew. Only a forward step of the wall clock makes keys too late;
 /// then the realtime ones are refiled, a slice a turn.
 ///
+/// An id that was found stays good for the rest of the turn: countdowns go away in ``advance`` only.
+///
 /// Invariants, tested by ``brokenInvariant()``:
 /// - A running countdown that is not due waits in the wheel at the key that its clock implies, or
 ///   earlier; or it is in the due queue; or it is locked.
@@ -33,6 +35,10 @@ package struct Scheduler: ~Copyable {
   var dueQueues = DueQueues()
   private var handedBack: [EntryID] = []
   private var dueTimers: [EntryID] = []
+  /// Users with more ended countdowns than may stay.
+  private var crowdedUsers: [UInt32] = []
+  /// Whether the limit ended the last thinning of those before it was done.
+  private var isThinningCutShort = false
 
   /// R − B, up to which the keys of realtime countdowns are not too late, µs: no key was filed at a
   /// lower one, but for those that wait to be refiled.
@@ -67,7 +73,7 @@ package struct Scheduler: ~Copyable {
 
   /// O(1).
   package var nextWake: Wake {
-    if !dueQueues.isEmpty || refileCursor != nil || !dueTimers.isEmpty {
+    if !dueQueues.isEmpty || refileCursor != nil || !dueTimers.isEmpty || isThinningCutShort {
       return .now
     }
     guard let wake = wheel.nextWake else { return .never }
@@ -84,6 +90,7 @@ package struct Scheduler: ~Copyable {
     now = reading
     now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
     noteStep()
+    thinOut(limit: limit)
     refile(limit: limit)
     hasReachedNow = wheel.advance(
       to: Scheduler.instant(now.boottime), limit: limit, into: &handedBack)
@@ -257,15 +264,9 @@ package struct Scheduler: ~Copyable {
   // MARK: Ending
 
   /// Ends a running or paused countdown; it stays readable for a while. The oldest ended one of the
-  /// same owner goes when there are more than may stay.
+  /// same owner goes in the next turn when there are more than may stay.
   mutating func end(_ id: EntryID, as state: CountdownState, lateUSec: Int64) {
     let user = table[id.index].user
-    while users[user].ended >= max(limits.retainedPerUser, 1) {
-      guard let oldest = wheel.id(at: users[user].oldestEnded), !table[oldest.index].isLocked else {
-        break
-      }
-      remove(oldest)
-    }
     if table[id.index].state == .running { users[user].running -= 1 } else { users[user].paused -= 1 }
     users[user].ended += 1
     table[id.index].state = state
@@ -281,6 +282,34 @@ package struct Scheduler: ~Copyable {
     }
     users[user].newestEnded = id.index
     wheel.schedule(id, at: key(in: limits.retainEndedUSec))
+    noteCrowd(of: user)
+  }
+
+  private mutating func noteCrowd(of user: UInt32) {
+    guard users[user].ended > limits.retainedPerUser, !users[user].isCrowded else { return }
+    users[user].isCrowded = true
+    crowdedUsers.append(user)
+  }
+
+  /// Removes the oldest ended countdowns of users who have more than may stay, but for locked ones.
+  ///
+  /// In the next turn and not at once, so that nothing that was found in a turn goes away in it; and
+  /// before that turn's calls, so that nobody sees more. It needs no wake of its own.
+  private mutating func thinOut(limit: Int) {
+    var budget = limit
+    while let user = crowdedUsers.last {
+      var next = wheel.id(at: users[user].oldestEnded)
+      while let id = next, budget > 0, users[user].ended > limits.retainedPerUser {
+        next = table[id.index].extra.flatMap { wheel.id(at: extras[$0].newer) }
+        if table[id.index].isLocked { continue }
+        remove(id)
+        budget -= 1
+      }
+      isThinningCutShort = budget == 0
+      if isThinningCutShort { return }
+      users[user].isCrowded = false
+      crowdedUsers.removeLast()
+    }
   }
 
   /// Takes an ended countdown out of its owner's list.
@@ -332,8 +361,9 @@ package struct Scheduler: ~Copyable {
     let state = table[id.index].state
     if state == .running {
       file(id)
-    } else if state.isEnded, wheel.deadline(of: id) == nil {
-      wheel.schedule(id, at: wheel.now)
+    } else if state.isEnded {
+      if wheel.deadline(of: id) == nil { wheel.schedule(id, at: wheel.now) }
+      noteCrowd(of: table[id.index].user)
     }
   }
 
