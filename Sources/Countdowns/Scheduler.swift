@@ -84,11 +84,12 @@ package struct Scheduler: ~Copyable {
   /// ``takeDueTimer()``.
   ///
   /// - Parameters:
-  ///   - reading: The clocks; boot time that seems to go back stands still.
+  ///   - reading: The clocks; boot time and monotonic time that seem to go back stand still.
   ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
   package mutating func advance(to reading: Reading, limit: Int) {
-    now = reading
-    now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
+    now.boottime = max(reading.boottime, now.boottime)
+    now.monotonic = max(reading.monotonic, now.monotonic)
+    now.realtime = reading.realtime
     noteStep()
     thinOut(limit: limit)
     refile(limit: limit)
@@ -254,7 +255,8 @@ package struct Scheduler: ~Copyable {
   /// The next timer that is due: it waits no more, and is to be restarted or cancelled.
   package mutating func takeDueTimer() -> (id: EntryID, token: UInt64)? {
     while let id = dueTimers.popLast() {
-      if wheel.isLive(id), table[id.index].role == .timer {
+      // One that waits again was restarted since.
+      if wheel.isLive(id), table[id.index].role == .timer, wheel.deadline(of: id) == nil {
         return (id, UInt64(bitPattern: table[id.index].time))
       }
     }
