@@ -16,11 +16,18 @@ package import TimingWheel
 /// An id that was found stays good for the rest of the turn: countdowns go away in ``advance`` only.
 ///
 /// Invariants, tested by ``brokenInvariant()``:
-/// - A running countdown that is not due waits in the wheel at the key that its clock implies, or
-///   earlier; or it is in the due queue; or it is locked.
-/// - A paused one does not wait; an ended one waits for its removal and is in its owner's list.
+/// - Those of the wheel, the names, their index, the due queues, the extras and the users.
+/// - A live entry of the wheel has a record with a role, and nothing else has.
+/// - A running countdown waits in the wheel at the key that its clock implies, or earlier; or it is
+///   due and in the queue of its clock; or it is locked. The key of a realtime one may be 1 ms late,
+///   and later than that only while it waits to be refiled.
+/// - A paused one does not wait.
+/// - An ended one waits for its removal, or is locked; and it is in its owner's list once, the lists
+///   being linked both ways.
 /// - A record with the role countdown is found by its owner and name, and nothing else is.
-/// - The counts of every user are what the records say.
+/// - The `Extra`s in use are those that records have, each its own; ended ones have one.
+/// - The counts of every user are what the records say, and so are the bytes of payload while no
+///   change of his is under way.
 package struct Scheduler: ~Copyable {
   /// The reading of this turn.
   package internal(set) var now: Reading
