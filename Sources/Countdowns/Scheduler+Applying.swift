@@ -15,7 +15,9 @@ extension Scheduler {
     guard plan.action != .start else {
       return try start(plan, over: existing, name: name, payload: payload, revision: revision)
     }
-    guard let id = existing else { fatalError("a countdown went away while its change was decided") }
+    guard let id = existing else {
+      fatalError("a countdown went away while its change was decided")
+    }
     var ended: Event?
     switch plan.action {
     case .start: break

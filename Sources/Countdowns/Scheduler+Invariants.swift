@@ -152,7 +152,9 @@ extension Scheduler {
       previous = next
       next = extras[extra].newer
     }
-    if usage.newestEnded != previous { return "the newest is \(usage.newestEnded), not \(previous)" }
+    if usage.newestEnded != previous {
+      return "the newest is \(usage.newestEnded), not \(previous)"
+    }
     return listed == usage.ended ? nil : "\(listed) are listed, \(usage.ended) have ended"
   }
 }

@@ -59,7 +59,9 @@ package struct Scheduler: ~Copyable {
   ///   - reading: Where its time begins.
   ///   - terms: Which changes the ledger answers when.
   ///   - reservation: For how many countdowns to reserve address space.
-  package init(at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int) {
+  package init(
+    at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int
+  ) {
     now = reading
     self.limits = limits
     self.terms = terms
@@ -276,7 +278,11 @@ package struct Scheduler: ~Copyable {
   /// same owner goes in the next turn when there are more than may stay.
   mutating func end(_ id: EntryID, as state: CountdownState, lateUSec: Int64) {
     let user = table[id.index].user
-    if table[id.index].state == .running { users[user].running -= 1 } else { users[user].paused -= 1 }
+    if table[id.index].state == .running {
+      users[user].running -= 1
+    } else {
+      users[user].paused -= 1
+    }
     users[user].ended += 1
     table[id.index].state = state
     let place = makeExtra(id)

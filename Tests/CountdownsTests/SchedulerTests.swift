@@ -231,6 +231,21 @@ import TimingWheel
     #expect(rig.events.map(\.revision) == Array(100...200))
   }
 
+  @Test func `a replaced one comes in its own place, not in that of what it replaced`() throws {
+    let rig = Rig()
+    let noon = rig.reading.realtime + second
+    for name in ["a", "b"] { try rig.start(name, until: noon) }
+    rig.run(second)
+    rig.advance()  // Both are due, but not handed out.
+    rig.step(-second)
+    rig.advance()
+    var request = StartRequest(end: .instant(noon), clock: .realtime, durability: .memory)
+    request.onConflict = .replace
+    try rig.start("a", request)
+    rig.step(second)
+    #expect(rig.turn().map(\.revision) == [101, 102])
+  }
+
   @Test func `after a forward step all realtime ones are refiled before one is handed out`() throws
   {
     let rig = Rig()
