@@ -24,15 +24,12 @@ package enum Daemon {
       try? StandardStream.error.write("countdownd: \(error.text); try --help\n")
       return 2
     }
-    var journal = Journal()
-    journal.threshold = options.logLevel
+    let journal = Journal()
     do {
       var host = try Host(
         listeningOn: try socket(for: options), limits: Limits(), version: programVersion,
-        journal: journal)
-      journal.send(.info, "Listening; version \(programVersion)")
+        journal: journal, threshold: options.logLevel)
       try host.run()
-      journal.send(.info, "Stopped")
       return 0
     } catch {
       journal.send(.error, "\(error)")

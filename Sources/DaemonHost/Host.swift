@@ -20,7 +20,8 @@ package struct Host: ~Copyable {
   private let timer: TimerDescriptor
   private let clockChange: ClockChangeNotice
   private let signals: SignalDescriptor
-  private let journal: Journal
+  private let log: LogQueue
+  private let version: String
   private let notifier = ServiceNotifier()
 
   /// By the index of their connection.
@@ -42,9 +43,10 @@ package struct Host: ~Copyable {
   /// - Parameters:
   ///   - socket: Where clients connect.
   ///   - version: As `GetInfo` tells it.
+  ///   - journal: Where log entries go, those of `threshold` and more urgent.
   package init(
     listeningOn socket: consuming ListeningSocket, limits: Limits, version: String,
-    journal: Journal
+    journal: Journal, threshold: Journal.Priority
   ) throws(SystemCallError) {
     let epoll = try Epoll()
     let timer = try TimerDescriptor()
@@ -52,6 +54,7 @@ package struct Host: ~Copyable {
     Signal.brokenPipe.ignore()
     Signal.hangup.ignore()
     let signals = try SignalDescriptor([.terminate, .interrupt])
+    let log = try LogQueue.start(to: journal, threshold: threshold)  // Its thread blocks them, too.
     try epoll.add(socket.rawValue, .readable, token: Token.listener)
     try epoll.add(timer.rawValue, .readable, token: Token.timer)
     try epoll.add(clockChange.rawValue, .readable, token: Token.clockChange)
@@ -61,7 +64,8 @@ package struct Host: ~Copyable {
       at: reading, limits: limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(version: version), reserving: limits.countdowns)
-    self.journal = journal
+    self.log = log
+    self.version = version
     listener = socket
     self.epoll = epoll
     self.timer = timer
@@ -83,6 +87,7 @@ package struct Host: ~Copyable {
   /// Serves until a signal ends it; then finishes what was read, within two seconds.
   package mutating func run() throws(SystemCallError) {
     _ = notifier.ready(status: "Serving; no countdowns")
+    log.send(.info, "Listening; version \(version)")
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
@@ -96,6 +101,8 @@ package struct Host: ~Copyable {
     }
     _ = notifier.stopping(status: "Stopping")
     for client in clients { client?.socket.shutDown() }
+    log.send(.info, "Stopped")
+    _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
   /// Tells systemd what there is, where it has changed, at most once a second and only in a turn
@@ -187,7 +194,7 @@ package struct Host: ~Copyable {
           throw error
         }
       } catch {
-        journal.send(.warning, "A client was turned away: \(error)")
+        log.send(.warning, "A client was turned away: \(error)")
       }
     }
   }
@@ -195,7 +202,7 @@ package struct Host: ~Copyable {
   /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin. It tries
   /// again when a client leaves, and every second.
   private mutating func pauseAccepting(because error: SystemCallError) throws(SystemCallError) {
-    journal.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
+    log.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
     acceptsAgainAt = Clocks.boottimeNSec() + 1_000_000_000
     try epoll.remove(listener.rawValue)
   }
@@ -288,7 +295,7 @@ package struct Host: ~Copyable {
 
   /// A system call failed for one client: it is given up, everybody else goes on.
   private mutating func fail(_ id: ConnectionID, _ error: SystemCallError) {
-    journal.send(.debug, "A client was given up: \(error)")
+    log.send(.debug, "A client was given up: \(error)")
     service.peerVanished(id)
   }
 
@@ -303,7 +310,7 @@ package struct Host: ~Copyable {
 
   private mutating func stop(on signal: Signal) {
     guard stopsAt == nil else { return }
-    journal.send(.info, "Stopping on signal \(signal.rawValue)")
+    log.send(.info, "Stopping on signal \(signal.rawValue)")
     stopsAt = Clocks.boottimeNSec() + 2_000_000_000
     if acceptsAgainAt == nil { try? epoll.remove(listener.rawValue) }
   }
