@@ -221,6 +221,7 @@ package struct Wheel: ~Copyable {
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
       if turn > target.rawValue { break }
+      precondition(turn > now.rawValue || head.row == 0, "a slot's turn is behind now")
       now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
       guard empty(head, budget: &budget, into: &due) else { return false }
       if now == target { return true }  // What is left has its turn later.
