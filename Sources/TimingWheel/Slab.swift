@@ -64,6 +64,7 @@ struct Slab: ~Copyable {
   private var retiredCount = 0
 
   private var capacity: UInt32
+
   /// How many entries were ever in use at once: all indices are below it.
   private(set) var entriesInUse: UInt32 = 0
 

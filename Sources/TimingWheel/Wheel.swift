@@ -2,7 +2,7 @@
 ///
 /// It knows neither clock nor countdown: time is an argument, and an entry is an id with a deadline.
 /// It calls nobody back, so that no handler can meet a half-turned wheel. `Slab` holds its memory
-/// and all that is unsafe about it; this file is the algorithm.
+/// and all that touches pointers; this file is the algorithm.
 ///
 /// Source: G. Varghese, T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987, scheme 7.
 ///
@@ -55,9 +55,9 @@ package struct Wheel: ~Copyable {
   /// (or worn out: a cell has 2^31 generations), so that arrays kept by index stay dense.
   package var capacityInUse: Int { Int(slab.entriesInUse) }
 
-  /// The addresses of the cells, for a host that tells the kernel how to page them (2 MiB pages take
-  /// about a quarter off a start among a million). They begin on such a page where they fill one, and change
-  /// when the wheel grows beyond its reservation.
+  /// The addresses of the cells, for a host that tells the kernel how to page them: among a million,
+  /// pages of 2 MiB save a good part of every operation. The range begins on such a page where it
+  /// fills one, and changes when the wheel grows beyond its reservation.
   package var addresses: Range<UInt> { slab.addresses }
 
   // MARK: Entries
@@ -226,6 +226,7 @@ package struct Wheel: ~Copyable {
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
       if turn > target.rawValue { break }
+      precondition(turn > now.rawValue || head.row == 0, "a slot's turn is behind now")
       now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
       guard empty(head, budget: &budget, into: &due) else { return false }
       if now == target { return true }  // What is left has its turn later.
