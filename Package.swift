@@ -49,11 +49,11 @@ let package = Package(
     .executableTarget(
       name: "countdownd", dependencies: ["DaemonHost", "LinuxIO"], swiftSettings: strict),
     .target(
-      name: "ControlClient", dependencies: ["ControlInterface", "Varlink", "JSON", "LinuxIO"],
+      name: "ControlClient", dependencies: ["JSON", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdownctl",
-      dependencies: ["ControlClient", "ControlInterface", "Varlink", "JSON", "LinuxIO"],
+      dependencies: ["ControlClient", "ControlInterface", "JSON", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdown-bench",
@@ -92,7 +92,17 @@ let package = Package(
     .testTarget(
       name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "countdownd", "countdownctl", "ControlClient", "LinuxIO", "JSON", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SystemdTests", dependencies: ["Systemd", "LinuxIO", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ControlClientTests",
+      dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -76,8 +76,12 @@ package struct Countdown: Equatable, Sendable {
     ["expired", "missed", "cancelled"].contains(state)
   }
 
-  /// What remains, to be shown.
-  package var remaining: Remaining { Remaining(usec: remainingUSec, hasEnded: hasEnded) }
+  /// What remains, to be shown in seconds: `0:00` of one that has expired, and a dash of one that was
+  /// missed or cancelled and never will.
+  package var remainingText: String {
+    if hasEnded, state != "expired" { return "–" }
+    return Remaining(usec: remainingUSec, hasEnded: hasEnded).text(in: .seconds)
+  }
 }
 
 extension Members {

@@ -91,6 +91,10 @@ package struct Explanation: Equatable, Sendable {
       self.init(
         "the daemon's limit \(resource)=\(limit) is reached\(used)",
         advice: "cancel what is not needed, or have it raised in countdownd.conf")
+    case "StorageFailed" where fields.text("errnoName") == "ENOTSUP":
+      self.init(
+        "this daemon stores nothing, so it can promise nothing that outlives it",
+        advice: "do without --durability synced")
     case "StorageFailed":
       let cause = harmless(fields.text("errnoName") ?? "an error")
       let isUnknown = (try? fields?.boolean("outcomeUnknown")) == true
@@ -104,7 +108,8 @@ package struct Explanation: Equatable, Sendable {
 
   /// A bound that was left, in people's units; instants as Unix time.
   private static func outOfRange(_ fields: Members?) -> Explanation {
-    let parameter = harmless(fields.text("parameter") ?? "a length")
+    let parameter = fields.text("parameter") ?? "a length"
+    let name = parameterNames[parameter] ?? harmless(parameter)
     func text(_ usec: Int64?) -> String {
       guard let usec, usec.magnitude <= TimeSpan.limitUSec.magnitude else { return "?" }
       if parameter == "deadlineUSec" { return Zone.utc.rfc3339(usec / 1_000_000) }
@@ -112,8 +117,15 @@ package struct Explanation: Equatable, Sendable {
     }
     let minimum = text(fields.number("minimumUSec"))
     let maximum = text(fields.number("maximumUSec"))
-    return Explanation("\(parameter) is out of range: it must be from \(minimum) to \(maximum)")
+    return Explanation("\(name) is out of range: it must be from \(minimum) to \(maximum)")
   }
+
+  /// What people call the parameters that are lengths or instants.
+  private static let parameterNames = [
+    "durationUSec": "the length", "deadlineUSec": "the point in time", "graceUSec": "the grace",
+    "repeatUSec": "the interval", "byUSec": "the length", "toRemainingUSec": "what should remain",
+    "heartbeatUSec": "the heartbeat",
+  ]
 
   /// The errors that every Varlink service has, and any that this program does not know.
   private static func standard(_ refusal: CallRefusal, _ fields: Members?) -> Explanation {
@@ -121,7 +133,10 @@ package struct Explanation: Equatable, Sendable {
     switch refusal.name {
     case "org.varlink.service.InvalidParameter":
       let parameter = harmless(fields.text("parameter") ?? "a parameter")
-      return Explanation("the daemon refuses the value of '\(parameter)'")
+      let isName = parameter == "name" || parameter == "prefix"
+      return Explanation(
+        "the daemon refuses the value of '\(parameter)'",
+        advice: isName ? "a name has 1 to 255 bytes and no control characters" : nil)
     case "org.varlink.service.PermissionDenied":
       return Explanation("you have no right to do that")
     case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented":

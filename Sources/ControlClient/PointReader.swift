@@ -32,11 +32,13 @@ struct PointReader {
     var time = (hour: 0, minute: 0, second: 0)
     var fraction: Int64 = 0
     let hasSeparator = take("T") || take("t") || takeSpaces()
-    if hasSeparator, rest.first?.isASCIIDigit == true {
+    let hasTime = hasSeparator && rest.first?.isASCIIDigit == true
+    if hasTime {
       time = try timeOfDay()
       fraction = try self.fraction()
     }
-    let offset = try self.offset()
+    // After a date alone, -18:00 would rather be a time of day than an offset.
+    let offset = try self.offset(allowsNumbers: hasTime)
     try end()
     let civil = CivilTime(
       year: year, month: month, day: day, hour: time.hour, minute: time.minute,
@@ -82,9 +84,10 @@ struct PointReader {
   }
 
   /// What to add to UTC; `nil` where nothing says so.
-  private mutating func offset() throws(ParseError) -> Int64? {
+  private mutating func offset(allowsNumbers: Bool = true) throws(ParseError) -> Int64? {
     _ = takeSpaces()
     if take("UTC") || take("Z") || take("z") { return 0 }
+    guard allowsNumbers else { return nil }
     let isNegative = rest.first == "-"
     guard take("+") || take("-") else { return nil }
     let hours = try number(digits: 2)

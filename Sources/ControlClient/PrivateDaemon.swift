@@ -12,27 +12,36 @@ package struct PrivateDaemon: ~Copyable {
   ///
   /// - Parameters:
   ///   - folder: Where the program `countdownd` is; `nil` for `$PATH`.
+  ///   - options: What it gets besides where to listen.
   ///   - log: Where its messages go.
-  /// - Throws: `failed` with ENOENT if there is no such program; `silent` if it does not answer in 5 s.
+  /// - Throws: `failed` with ENOENT if there is no such program; `silent` if it does not answer in 5 s,
+  ///   `closed` if it ended: none is left running then.
   package static func start(
-    in folder: String?, log: ChildProcess.Stream = .inherited
+    in folder: String?, options: [String] = [], log: ChildProcess.Stream = .inherited
   ) throws(ClientError) -> PrivateDaemon {
     var daemon: PrivateDaemon
     do throws(SystemCallError) {
-      daemon = try PrivateDaemon(folder, log)
+      daemon = try PrivateDaemon(folder, options, log)
     } catch {
       throw .failed(error)
     }
-    try daemon.waitUntilReady()
+    do throws(ClientError) {
+      try daemon.waitUntilReady()
+    } catch {
+      _ = try? daemon.stop()  // The error at hand says more.
+      throw error
+    }
     return daemon
   }
 
-  private init(_ folder: String?, _ log: ChildProcess.Stream) throws(SystemCallError) {
+  private init(
+    _ folder: String?, _ options: [String], _ log: ChildProcess.Stream
+  ) throws(SystemCallError) {
     let directory = try TemporaryDirectory(prefix: "countdownd-")
     let socketPath = "\(directory.path)/socket"
     let process = try ChildProcess(
       running: folder.map { "\($0)/countdownd" } ?? "countdownd",
-      arguments: ["--socket", socketPath], error: log)
+      arguments: ["--socket", socketPath] + options, error: log)
     self.socketPath = socketPath
     self.directory = directory
     self.process = process

@@ -7,6 +7,7 @@ extension Service {
   /// Reports instead of trapping, so that a simulation can add its seed and step.
   package borrowing func brokenInvariant() -> String? {
     brokenConnection() ?? brokenChange() ?? brokenStream() ?? ring.brokenInvariant()
+      ?? scheduler.brokenInvariant()
   }
 
   private borrowing func brokenConnection() -> String? {

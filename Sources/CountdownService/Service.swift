@@ -213,18 +213,17 @@ package struct Service: ~Copyable {
   package mutating func sent(_ bytes: Int, to id: ConnectionID) {
     guard let index = place(of: id) else { return }
     connections[index].consume(bytes)
-    // Room in the output lets it go on.
-    if hasWork(index) { enqueue(index) }
+    if waitsForRoom(index) { enqueue(index) }
   }
 
-  /// Whether it could do something if there was room in its output.
-  private func hasWork(_ index: Int) -> Bool {
+  /// Whether room in its output may let it go on.
+  private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
+    case .awaitingVerdict, .blocked: false
     case .listing: true
     case .subscribed(let subscription):
-      !subscription.isReady || subscription.position < ring.end
-    case .awaitingVerdict, .blocked: false
+      subscription.state != nil || !subscription.isReady || subscription.position < ring.end
     }
   }
 

@@ -144,6 +144,7 @@ package struct BlockArena<Element: BlockElement>: ~Copyable {
 
   /// The free block to use for so many units: of that size, or larger by a block at least.
   private func fit(_ units: Int) -> Int? {
+    if occupied == 0 { return nil }
     let own = Self.list(ofSize: units)
     if let block = fit(units, atHeadOf: own) { return block }
     // All blocks above the list of the least size that can be split are larger than that.

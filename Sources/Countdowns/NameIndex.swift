@@ -115,17 +115,73 @@ package struct NameIndex: ~Copyable {
     return slot
   }
 
-  /// Forgets the record with this key, and says which it was; `nil` if there was none.
+  /// Forgets `record`; `false`, and nothing changed, if it was not filed.
   ///
-  /// `records` must still know the record's key.
+  /// `records` must still know the key it was filed under.
   package mutating func remove(
-    _ key: NameKey, in records: borrowing some NamedRecords & ~Copyable
-  ) -> UInt32? {
-    guard count > 0 else { return nil }
-    let found = nodes.descend(from: 0, by: key)
-    guard records.key(of: found.record).isSame(as: key) else { return nil }
+    _ record: UInt32, in records: borrowing some NamedRecords & ~Copyable
+  ) -> Bool {
+    guard count > 0 else { return false }
+    let found = nodes.descend(from: 0, by: records.key(of: record))
+    guard found.record == record else { return false }
     nodes.remove(at: found.slot, ofNodeAt: found.parent)
     count -= 1
-    return found.record
+    return true
+  }
+}
+
+extension NameIndex {
+  /// The first invariant that does not hold, in words; `nil` when all hold. O(all keys).
+  package borrowing func brokenInvariant(
+    in records: borrowing some NamedRecords & ~Copyable
+  ) -> String? {
+    var inUse: [Int] = []
+    if let broken = nodes.brokenInvariant(nodes: &inUse) { return broken }
+    var unseen = Set(inUse)  // Only looked up and counted.
+    var leaves = 0
+    var previous: UInt32?
+    var steps: [(node: Int, rank: Int)] = []  // The child that comes next.
+    var link = nodes.link(at: 0)
+    while link != .none {
+      if link.isLeaf {
+        leaves += 1
+        let key = records.key(of: link.record)
+        guard find(key, in: records) == link.record else {
+          return "record \(link.record) is not found by its key"
+        }
+        for step in steps
+        where nodes.key(step.rank - 1, of: step.node)
+          != key.byte(at: nodes.header(of: step.node).position)
+        {
+          return "record \(link.record) is below another byte than its own"
+        }
+        if let previous {
+          let other = records.key(of: previous)
+          let fork = steps.last { $0.rank > 1 }  // The deepest that has left its first child.
+          guard let fork, let difference = key.firstDifference(from: other),
+            nodes.header(of: fork.node).position == difference,
+            other.byte(at: difference) < key.byte(at: difference)
+          else {
+            return "records \(previous) and \(link.record) do not part where they differ"
+          }
+        }
+        previous = link.record
+      } else {
+        guard unseen.remove(link.node) != nil else { return "node \(link.node) is not in use once" }
+        let position = nodes.header(of: link.node).position
+        if let step = steps.last, nodes.header(of: step.node).position >= position {
+          return "node \(link.node) is not deeper than the one above it"
+        }
+        steps.append((link.node, 0))
+      }
+      while let step = steps.last, step.rank == nodes.header(of: step.node).count {
+        steps.removeLast()
+      }
+      guard let step = steps.last else { break }
+      link = nodes.link(at: nodes.slot(step.rank, of: step.node))
+      steps[steps.count - 1].rank += 1
+    }
+    if !unseen.isEmpty { return "\(unseen.count) nodes are in use, but not in the tree" }
+    return leaves == count ? nil : "count is \(count), but there are \(leaves) leaves"
   }
 }

@@ -294,7 +294,9 @@ extension NameNodes {
     nodes = []
     let broken = arena.brokenInvariant { block in
       let header = header(of: block)
-      return header.class.rawValue < Class.count ? header.class.words : nil
+      let isNode =
+        header.class.rawValue < Class.count && header.keyWords == header.class.keyWords
+      return isNode ? header.class.words : nil
     } inUse: { block in
       nodes.append(block)
     }

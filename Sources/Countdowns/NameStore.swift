@@ -44,13 +44,16 @@ package struct NameStore: ~Copyable {
     let units = Self.units(ofLength: name.count)
     guard let block = arena.allocate(units) else { return nil }
     let first = 4 * block + 1
+    let end = 4 * (block + units)
     var bytes = arena.elements.mutableSpan
+    var looksFree = false
     bytes[first - 1] = UInt8(name.count)
-    for index in name.indices {
-      precondition(name[index] != 0xFF)
+    for index in 0..<name.count {
+      looksFree = looksFree || name[index] == 0xFF
       bytes[first + index] = name[index]
     }
-    for index in first + name.count..<4 * (block + units) { bytes[index] = 0 }
+    precondition(!looksFree)
+    for index in first + name.count..<end { bytes[index] = 0 }
     count += 1
     liveBytes += 4 * units
     return NameReference(rawValue: UInt32(block))
@@ -73,6 +76,7 @@ package struct NameStore: ~Copyable {
     let length = length(of: name)
     precondition(length > 0)
     let units = Self.units(ofLength: length)
+    arena.elements[4 * Int(name.rawValue)] = 0  // A second time is noticed until it is used again.
     arena.free(Int(name.rawValue), units: units)
     count -= 1
     liveBytes -= 4 * units

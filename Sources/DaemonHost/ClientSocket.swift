@@ -6,6 +6,8 @@ internal import LinuxIO
 final class ClientSocket {
   let socket: StreamSocket
   var interest: Epoll.Interest
+  /// Whether epoll still tells of it.
+  var isWatched = true
 
   init(_ socket: consuming StreamSocket, interest: Epoll.Interest) {
     self.socket = socket

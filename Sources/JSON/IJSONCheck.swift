@@ -1,9 +1,9 @@
 /// What I-JSON (RFC 7493) demands beyond RFC 8259: no key twice in an object (section 2.3), no
 /// noncharacter in a string or key (section 2.1; surrogates never get as far as here).
 ///
-/// A walk over a value shows it what it passes. Keys of the objects that are open stand on one stack, and
-/// an object's keys are looked at together when it ends: a few are compared in pairs, more are sorted, so
-/// that 100 000 of them cost O(n log n) and not its square.
+/// A walk over a value shows it what it passes. Keys of the objects that are open stand on one
+/// stack, and an object's keys are looked at together when it ends: a few are compared in pairs,
+/// more are sorted, so that 100 000 of them cost O(n log n) and not its square.
 struct IJSONCheck {
   private struct Key {
     let string: JSONString
@@ -101,7 +101,8 @@ extension Span<UInt8> {
     return (left < one.range.upperBound ? 1 : 0) - (right < other.range.upperBound ? 1 : 0)
   }
 
-  /// Throws for the first character within `range`, the inside of a checked string, that is a noncharacter.
+  /// Throws for the first character within `range`, the inside of a checked string, that is a
+  /// noncharacter.
   fileprivate func refuseNoncharacters(in range: Range<Int>) throws(JSONError) {
     var at = endOfPlain(at: range.lowerBound)
     while at < range.upperBound {

@@ -1,7 +1,7 @@
-// JSON (RFC 8259) over bytes, as a daemon's protocol needs it: a pull parser that is bounded in depth
-// and never recurses, a writer, and the check that a value is an I-JSON object (RFC 7493). The module
-// builds no tree, knows no protocol, and never copies a value that can stay in its buffer. It reads
-// UTF-8 only, without a byte order mark. Read next: JSONScanner.swift.
+// JSON (RFC 8259) over bytes, as a daemon's protocol needs it: a pull parser that is bounded in
+// depth and never recurses, a writer, and the check that a value is an I-JSON object (RFC 7493).
+// The module builds no tree, knows no protocol, and never copies a value that can stay in its
+// buffer. It reads UTF-8 only, without a byte order mark. Read next: JSONScanner.swift.
 
 /// Why bytes were refused, and where.
 package struct JSONError: Error, Equatable {
@@ -15,7 +15,8 @@ package struct JSONError: Error, Equatable {
     case invalidUTF8
     /// A backslash that does not begin one of the escapes of RFC 8259, section 7.
     case invalidEscape
-    /// A `\u` escape for one half of a surrogate pair without the other: no character, and no UTF-8.
+    /// A `\u` escape for one half of a surrogate pair without the other: no character, and no
+    /// UTF-8.
     case loneSurrogate
     /// More arrays and objects inside each other than allowed.
     case tooDeep
@@ -35,7 +36,8 @@ package struct JSONError: Error, Equatable {
   package var kind: Kind
 
   /// Index of the byte at fault, from the start of the scanned bytes; where the whole value is at
-  /// fault (its kind, depth, key) that of its first byte, and at an unexpected end the bytes' count.
+  /// fault (its kind, depth, key) that of its first byte, and at an unexpected end the bytes'
+  /// count.
   package var offset: Int
 
   /// An error of this kind at this byte.

@@ -5,16 +5,16 @@ package enum JSONKind: Equatable, Sendable {
 
 /// Reads JSON from bytes, one value at a time, as its caller asks for it.
 ///
-/// The caller says what it expects and the scanner checks: `beginObject()`, then `nextKey()` until it
-/// answers `nil`, with exactly one value read or skipped after each key; likewise `beginArray()` and
-/// `nextElement()`; in the end `end()`. Nothing is copied and nothing is allocated.
+/// The caller says what it expects and the scanner checks: `beginObject()`, then `nextKey()` until
+/// it answers `nil`, with exactly one value read or skipped after each key; likewise `beginArray()`
+/// and `nextElement()`; in the end `end()`. Nothing is copied and nothing is allocated.
 ///
-/// Whatever throws leaves the scanner where it was. Where a value was asked for that is the value, so a caller
-/// who learns that it is of the wrong kind can note that, and go on with `skipValue()`.
+/// Whatever throws leaves the scanner where it was. Where a value was asked for that is the value,
+/// so a caller who learns that it is of the wrong kind can note that, and go on with `skipValue()`.
 ///
-/// Invariants: `offset` is within the bytes or at their end; where a value is expected next, it is at the
-/// first byte of that value, past white space; `depth` is the number of arrays and objects begun and
-/// not ended, and at most `maximumDepth`.
+/// Invariants: `offset` is within the bytes or at their end; where a value is expected next, it is
+/// at the first byte of that value, past white space; `depth` is the number of arrays and objects
+/// begun and not ended, and at most `maximumDepth`.
 @usableFromInline package struct JSONScanner: ~Escapable {
   /// The bytes it reads.
   @usableFromInline package let bytes: Span<UInt8>
@@ -27,8 +27,8 @@ package enum JSONKind: Equatable, Sendable {
 
   private var depth = 0
 
-  /// Whether the array or object begun last has had no element yet. One flag does for all levels: an outer
-  /// one has had an element once an inner one begins.
+  /// Whether the array or object begun last has had no element yet. One flag does for all levels:
+  /// an outer one has had an element once an inner one begins.
   private var isFirst = false
 
   /// The deepest nesting that can be allowed: one bit of a word for each level.
@@ -36,9 +36,10 @@ package enum JSONKind: Equatable, Sendable {
 
   /// Begins before the first byte at or after `start` that is not white space.
   ///
-  /// - Parameter start: 0…count; what it reports are still indices into all of `bytes`.
-  /// - Parameter maximumDepth: How many arrays and objects may stand inside each other, 0…64: with 1,
-  ///   `[]` is read and `[[]]` is refused.
+  /// - Parameters:
+  ///   - start: 0…count; what it reports are still indices into all of `bytes`.
+  ///   - maximumDepth: How many arrays and objects may stand inside each other, 0…64: with 1, `[]`
+  ///     is read and `[[]]` is refused.
   @_lifetime(copy bytes)
   package init(_ bytes: Span<UInt8>, from start: Int = 0, maximumDepth: Int = 32) {
     precondition((0...Self.deepest).contains(maximumDepth))
@@ -109,8 +110,8 @@ package enum JSONKind: Equatable, Sendable {
 
   /// Reads a number that is written as an integer, `-?(0|[1-9][0-9]*)`, and fits 64 bits.
   ///
-  /// Throws `notAnInteger` for any other number, `1.0`, `1e3` and 2^63 among them. What it throws that
-  /// for has been looked at only as far as needed; `skipValue()` checks the rest.
+  /// Throws `notAnInteger` for any other number, `1.0`, `1e3` and 2^63 among them. What it throws
+  /// that for has been looked at only as far as needed; `skipValue()` checks the rest.
   @_lifetime(self: copy self)
   package mutating func readInteger() throws(JSONError) -> Int64 {
     let start = offset
@@ -120,7 +121,8 @@ package enum JSONKind: Equatable, Sendable {
     var at = isNegative ? start + 1 : start
     let first = at
     var magnitude: UInt64 = 0
-    // 19 digits fit UInt64 (10^19 − 1 < 2^64), so nothing wraps; 20 without a leading zero fit no Int64.
+    // 19 digits fit UInt64 (10^19 − 1 < 2^64), so nothing wraps; 20 without a leading zero fit no
+    // Int64.
     while at < bytes.count, bytes.isDigit(at: at) {
       guard at - first < 19 else { throw JSONError(.notAnInteger, at: start) }
       magnitude = magnitude &* 10 &+ UInt64(bytes[at] &- ASCII.zero)
@@ -176,8 +178,8 @@ package enum JSONKind: Equatable, Sendable {
 
   /// Checks the whole next value, whatever it is, and goes past it: its syntax, UTF-8 and depth.
   ///
-  /// Gives where it stands, from its first byte to its last, for a caller who keeps its bytes as they are.
-  /// O(length), without recursion.
+  /// Gives where it stands, from its first byte to its last, for a caller who keeps its bytes as
+  /// they are. O(length), without recursion.
   @_lifetime(self: copy self)
   package mutating func skipValue() throws(JSONError) -> Range<Int> {
     var check: IJSONCheck?
@@ -187,16 +189,16 @@ package enum JSONKind: Equatable, Sendable {
     return offset..<end
   }
 
-  /// Checks that the next value is an I-JSON object (RFC 7493, sections 2.1 and 2.3), and goes past it.
+  /// Checks that the next value is an I-JSON object (RFC 7493, sections 2.1 and 2.3), and goes past
+  /// it.
   ///
-  /// Beyond what `skipValue()` checks: it is an object, no object in it has a key twice (`"a"` and `"\u0061"`
-  /// are the same key), and no string or key contains a noncharacter. Depth is counted from the value itself.
-  /// Number values are not judged: section 2.2 only advises.
-  /// O(n log n) for n bytes, without recursion; allocates where more than 16 keys
-  /// are open at once.
+  /// Beyond what `skipValue()` checks: it is an object, no object in it has a key twice (`"a"` and
+  /// `"\u0061"` are the same key), and no string or key contains a noncharacter. Depth is counted
+  /// from the value itself. Number values are not judged: section 2.2 only advises. O(n log n) for
+  /// n bytes, without recursion; allocates where more than 16 keys are open at once.
   ///
-  /// - Parameter maximumDepth: How many arrays and objects may stand inside each other, 1…64: with 1,
-  ///   `{"a":1}` is accepted and `{"a":{}}` is refused.
+  /// - Parameter maximumDepth: How many arrays and objects may stand inside each other, 1…64: with
+  ///   1, `{"a":1}` is accepted and `{"a":{}}` is refused.
   @_lifetime(self: copy self)
   package mutating func skipIJSONObject(maximumDepth: Int) throws(JSONError) -> Range<Int> {
     precondition((1...Self.deepest).contains(maximumDepth))
@@ -238,8 +240,8 @@ package enum JSONKind: Equatable, Sendable {
     isFirst = true
   }
 
-  /// Where the next element or key begins, with a comma before it unless it is the first; `nil` where
-  /// `closing` stands instead, which is passed.
+  /// Where the next element or key begins, with a comma before it unless it is the first; `nil`
+  /// where `closing` stands instead, which is passed.
   @_lifetime(self: copy self)
   private mutating func next(_ closing: UInt8) throws(JSONError) -> Int? {
     precondition(depth > 0, "no array or object has been begun")
@@ -256,7 +258,8 @@ package enum JSONKind: Equatable, Sendable {
     return bytes.endOfWhiteSpace(at: start + 1)
   }
 
-  /// The error for a value that is not what was asked for: its syntax, if not even its first byte is right.
+  /// The error for a value that is not what was asked for: its syntax, if not even its first byte
+  /// is right.
   private func wrongKind() -> JSONError {
     do throws(JSONError) {
       _ = try valueKind

@@ -1,12 +1,13 @@
 /// A string as it stands in the scanned bytes, already checked: a place, not a copy.
 ///
-/// It means something only together with the bytes it was scanned from; with others its methods give
-/// a wrong answer or trap.
+/// It means something only together with the bytes it was scanned from; with others its methods
+/// give a wrong answer or trap.
 @usableFromInline package struct JSONString: Equatable, Sendable {
   /// Where it stands, without its quotes.
   @usableFromInline package let range: Range<Int>
 
-  /// Whether a backslash is in it, so that it has to be decoded; without one its bytes are its value.
+  /// Whether a backslash is in it, so that it has to be decoded; without one its bytes are its
+  /// value.
   @usableFromInline package let hasEscapes: Bool
 
   init(range: Range<Int>, hasEscapes: Bool) {
@@ -94,7 +95,8 @@ extension Span<UInt8> {
     return word(at: count - 8) == other.word(at: count - 8)
   }
 
-  /// The UTF-8 of the character that a checked escape at `start` stands for, and where the escape ends.
+  /// The UTF-8 of the character that a checked escape at `start` stands for, and where the escape
+  /// ends.
   fileprivate func decodedEscape(at start: Int) -> (utf8: [4 of UInt8], length: Int, end: Int) {
     guard let (value, end) = try? escape(at: start) else {
       fatalError("a JSONString was used with bytes that it was not scanned from")

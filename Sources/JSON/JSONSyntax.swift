@@ -16,8 +16,8 @@ enum ASCII {
   static let rightBrace: UInt8 = 0x7D
 }
 
-// The grammar's tokens, each as one function from where it begins to where it ends. None keeps state,
-// none allocates, and none reads past the bytes' end.
+// The grammar's tokens, each as one function from where it begins to where it ends. None keeps
+// state, none allocates, and none reads past the bytes' end.
 extension Span<UInt8> {
   /// Where the first byte at or after `start` stands that is not white space; the count if none is.
   @inline(__always)
@@ -44,7 +44,8 @@ extension Span<UInt8> {
     JSONError(offset < count ? .unexpectedByte : .unexpectedEnd, at: offset)
   }
 
-  /// The string whose opening quote stands at `start`: well-formed escapes, valid UTF-8, no control bytes.
+  /// The string whose opening quote stands at `start`: well-formed escapes, valid UTF-8, no control
+  /// bytes.
   ///
   /// The byte after its closing quote is at `range.upperBound + 1`. O(length).
   func string(at start: Int) throws(JSONError) -> JSONString {
@@ -69,12 +70,13 @@ extension Span<UInt8> {
     throw JSONError(.unexpectedEnd, at: count)
   }
 
-  /// Where the first byte at or after `start` stands that is not plain: a quote, a backslash, a control byte
-  /// or part of a longer character. The count if all are plain: ASCII that stands for itself in a string.
+  /// Where the first byte at or after `start` stands that is not plain: a quote, a backslash, a
+  /// control byte or part of a longer character. The count if all are plain: ASCII that stands for
+  /// itself in a string.
   ///
-  /// Source: the zero-byte test of A. Mycroft (1987), `(x - 0x01…) & ~x & 0x80…`, on eight bytes at once. The
-  /// high bits of the bytes themselves are suspect as well, so the lowest suspect is never a false alarm:
-  /// a borrow can add one above a true one only.
+  /// Source: the zero-byte test of A. Mycroft (1987), `(x - 0x01…) & ~x & 0x80…`, on eight bytes at
+  /// once. The high bits of the bytes themselves are suspect as well, so the lowest suspect is
+  /// never a false alarm: a borrow can add one above a true one only.
   @inline(__always)
   func endOfPlain(at start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -157,8 +159,8 @@ extension Span<UInt8> {
     return (value, start + length)
   }
 
-  /// The character that the escape with its backslash at `start` stands for, and where the escape ends;
-  /// two escapes where they are a surrogate pair.
+  /// The character that the escape with its backslash at `start` stands for, and where the escape
+  /// ends; two escapes where they are a surrogate pair.
   func escape(at start: Int) throws(JSONError) -> (value: UInt32, end: Int) {
     guard start + 1 < count else { throw JSONError(.unexpectedEnd, at: count) }
     let value: UInt32
@@ -205,7 +207,8 @@ extension Span<UInt8> {
     return value
   }
 
-  /// Where the number that begins at `start` ends: `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
+  /// Where the number that begins at `start` ends:
+  /// `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
   func endOfNumber(at start: Int) throws(JSONError) -> Int {
     var at = start
     if at < count, self[at] == ASCII.minus { at += 1 }

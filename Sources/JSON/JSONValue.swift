@@ -1,5 +1,5 @@
-/// Which arrays and objects are open, innermost first: one bit of a word for each level, so that depth
-/// costs no stack and no input can exhaust it.
+/// Which arrays and objects are open, innermost first: one bit of a word for each level, so that
+/// depth costs no stack and no input can exhaust it.
 struct OpenLevels {
   /// How many are open, 0…64.
   private(set) var count = 0
@@ -29,7 +29,8 @@ extension Span<UInt8> {
   ///
   /// - Parameters:
   ///   - maximumDepth: How many arrays and objects may stand inside each other in this value, 0…64.
-  ///   - check: Is shown every string, every key, and the end of every object; `nil` where RFC 8259 is all.
+  ///   - check: Is shown every string, every key, and the end of every object; `nil` where RFC 8259
+  ///     is all.
   func endOfValue(
     at start: Int, maximumDepth: Int, check: inout IJSONCheck?
   ) throws(JSONError) -> Int {

@@ -11,8 +11,9 @@ package struct JSONWriter: ~Copyable {
   /// Where the next byte goes.
   private var end: Int
 
-  /// Whether a comma must come before the next key or value. One flag does for all levels: what comes
-  /// first in an array, an object, or after a key needs none; whatever follows an ended value needs one.
+  /// Whether a comma must come before the next key or value. One flag does for all levels: what
+  /// comes first in an array, an object, or after a key needs none; whatever follows an ended value
+  /// needs one.
   private var needsComma = false
 
   /// Appends to `bytes`, which are kept as they are.
@@ -57,6 +58,13 @@ package struct JSONWriter: ~Copyable {
     needsComma = false
   }
 
+  /// Writes the key that the next value belongs to.
+  package mutating func key(_ key: JSONLiteral) {
+    guard key.isPrepared else { return self.key(key.text) }
+    put(key, length: key.count + 3)
+    needsComma = false
+  }
+
   /// Writes a string. Its bytes must be valid UTF-8; only `"`, `\` and control bytes are escaped.
   package mutating func string(_ utf8: Span<UInt8>) {
     quote(utf8, then: nil)
@@ -66,6 +74,13 @@ package struct JSONWriter: ~Copyable {
   /// Writes a string. Only `"`, `\` and control bytes are escaped.
   package mutating func string(_ string: String) {
     self.string(string.utf8Span.span)
+  }
+
+  /// Writes a string.
+  package mutating func string(_ literal: JSONLiteral) {
+    guard literal.isPrepared else { return string(literal.text) }
+    put(literal, length: literal.count + 2)  // Without its colon.
+    needsComma = true
   }
 
   /// Writes an integer in decimal.
@@ -108,10 +123,27 @@ package struct JSONWriter: ~Copyable {
     self.needsComma = true
   }
 
-  /// Appends a byte that belongs to no value, such as the one that ends a message; a first value follows.
+  /// Appends a byte that belongs to no value, such as the one that ends a message; a first value
+  /// follows.
   package mutating func terminate(with byte: UInt8) {
     append(byte)
     needsComma = false
+  }
+
+  /// Writes the first `length` bytes of what `literal` has prepared.
+  @inline(__always)
+  private mutating func put(_ literal: JSONLiteral, length: Int) {
+    makeRoom(1 + 32)
+    var end = end
+    let needsComma = needsComma
+    var output = bytes.mutableSpan
+    if needsComma { output.put(ASCII.comma, at: &end) }
+    let last = end + length
+    output.put(literal.words[0], length: 8, at: &end)
+    if length > 8 { output.put(literal.words[1], length: 8, at: &end) }
+    if length > 16 { output.put(literal.words[2], length: 8, at: &end) }
+    if length > 24 { output.put(literal.words[3], length: 8, at: &end) }
+    self.end = last
   }
 
   // The words' letters, the first one lowest.
@@ -168,7 +200,8 @@ package struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Writes `utf8` as a string token and `last` after it, with a comma before it where one is needed.
+  /// Writes `utf8` as a string token and `last` after it, with a comma before it where one is
+  /// needed.
   @inline(__always)
   private mutating func quote(_ utf8: Span<UInt8>, then last: UInt8?) {
     makeRoom(utf8.count + 16)

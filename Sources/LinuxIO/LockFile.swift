@@ -7,6 +7,7 @@ package enum OwnershipError: Error, Equatable, CustomStringConvertible {
   case alreadyRunning(lockPath: String, pid: Int32?)
   /// What is at `path` is no socket. It was left alone.
   case occupied(path: String)
+  /// A step on the way failed.
   case systemCall(SystemCallError)
 
   package var description: String {

@@ -7,6 +7,7 @@ package enum PassedSocketError: Error, Equatable, CustomStringConvertible {
   case ambiguous(wanted: String, names: [String])
   /// It is not a Unix stream socket that listens.
   case unsuitable(name: String)
+  /// The socket could not be taken over.
   case systemCall(SystemCallError)
 
   package var description: String {

@@ -51,6 +51,8 @@ struct Slab: ~Copyable {
 
   private static var headCount: UInt32 { 16 << 6 }
 
+  private static var hugePage: Int { 1 << 21 }
+
   private var nodes: UnsafeMutablePointer<Node>
   private var generations: UnsafeMutablePointer<UInt32>  // By node: one index serves for both.
   private let occupancy: UnsafeMutablePointer<UInt64>
@@ -62,6 +64,7 @@ struct Slab: ~Copyable {
   private var retiredCount = 0
 
   private var capacity: UInt32
+
   /// How many entries were ever in use at once: all indices are below it.
   private(set) var entriesInUse: UInt32 = 0
 
@@ -78,7 +81,7 @@ struct Slab: ~Copyable {
     capacity = Slab.headCount + UInt32(entries)
     // SAFETY: the slab owns the three allocations until `deinit` (or `grow`) gives them back. The
     // heads and all of the occupancy are initialised here, an entry when it is first allocated.
-    unsafe nodes = .allocate(capacity: Int(capacity))
+    unsafe nodes = Slab.allocateNodes(capacity)
     unsafe generations = .allocate(capacity: Int(capacity))
     unsafe occupancy = .allocate(capacity: Int(Slab.rowCount))
     unsafe occupancy.initialize(repeating: 0, count: Int(Slab.rowCount))
@@ -165,7 +168,7 @@ struct Slab: ~Copyable {
     capacity = overflow ? .max : twice
     // SAFETY: all nodes below `end` are initialised, of the generations those of entries, and none
     // beyond. They move to the new memory; nobody else has a pointer to the old.
-    let newNodes = UnsafeMutablePointer<Node>.allocate(capacity: Int(capacity))
+    let newNodes = unsafe Slab.allocateNodes(capacity)
     unsafe newNodes.moveInitialize(from: nodes, count: Int(end))
     unsafe nodes.deallocate()
     unsafe nodes = newNodes
@@ -176,6 +179,22 @@ struct Slab: ~Copyable {
       from: generations + heads, count: Int(entriesInUse))
     unsafe generations.deallocate()
     unsafe generations = newGenerations
+  }
+
+  private static func allocateNodes(_ capacity: UInt32) -> UnsafeMutablePointer<Node> {
+    let byteCount = Int(capacity) * MemoryLayout<Node>.stride
+    // By the line of the cache, and where it may come to use one, by the huge page.
+    let alignment = byteCount < hugePage ? 64 : hugePage
+    // SAFETY: fresh memory, bound to the one type that it ever has.
+    return unsafe UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: alignment)
+      .bindMemory(to: Node.self, capacity: Int(capacity))
+  }
+
+  /// The addresses of all nodes, those never touched included.
+  var addresses: Range<UInt> {
+    // SAFETY: only a number is made of the pointer.
+    let start = unsafe UInt(bitPattern: nodes)
+    return start..<start + UInt(capacity) * UInt(MemoryLayout<Node>.stride)
   }
 
   // MARK: Deadlines
@@ -338,7 +357,9 @@ struct Slab: ~Copyable {
 
   private func brokenOccupancy() -> String? {
     var occupancies = [UInt64](repeating: 0, count: Int(Slab.rowCount))
-    for node in 0..<Slab.headCount {
+    var node: UInt32 = 0
+    while node < Slab.headCount {  // A plain loop: simulations run this after every step.
+      defer { node += 1 }
       let (next, previous) = (self[node].next, self[node].previous)
       if next == node && previous == node { continue }
       if self[next].previous != node || self[previous].next != node {

@@ -2,7 +2,7 @@
 ///
 /// It knows neither clock nor countdown: time is an argument, and an entry is an id with a deadline.
 /// It calls nobody back, so that no handler can meet a half-turned wheel. `Slab` holds its memory
-/// and all that is unsafe about it; this file is the algorithm.
+/// and all that touches pointers; this file is the algorithm.
 ///
 /// Source: G. Varghese, T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987, scheme 7.
 ///
@@ -55,6 +55,11 @@ package struct Wheel: ~Copyable {
   /// (or worn out: a cell has 2^31 generations), so that arrays kept by index stay dense.
   package var capacityInUse: Int { Int(slab.entriesInUse) }
 
+  /// The addresses of the cells, for a host that tells the kernel how to page them: among a million,
+  /// pages of 2 MiB save a good part of every operation. The range begins on such a page where it
+  /// fills one, and changes when the wheel grows beyond its reservation.
+  package var addresses: Range<UInt> { slab.addresses }
+
   // MARK: Entries
 
   /// A new, parked entry. The cell released last is used first, for its memory is warm. O(1).
@@ -68,7 +73,8 @@ package struct Wheel: ~Copyable {
   package mutating func start(at deadline: Instant) -> EntryID {
     guard let cell = slab.allocateFreed() else { return startFresh(at: deadline) }
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
     return slab.id(of: cell)
   }
 
@@ -77,7 +83,8 @@ package struct Wheel: ~Copyable {
   private mutating func startFresh(at deadline: Instant) -> EntryID {
     let cell = slab.allocateFresh()
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
     return slab.id(of: cell)
   }
 
@@ -88,7 +95,8 @@ package struct Wheel: ~Copyable {
     let cell = liveCell(of: id)
     unlink(cell)
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
   }
 
   /// Takes an entry out of its slot, or off what is about to be reported, and keeps it. O(1).
@@ -146,10 +154,9 @@ package struct Wheel: ~Copyable {
 
   // MARK: Filing
 
-  /// Puts an entry that is on no list on the one that its deadline and `now` imply.
+  /// Puts an entry that is on no list on the one that its deadline, given again, and `now` imply.
   @inline(__always)
-  private mutating func file(_ cell: Slab.Cell, at deadline: UInt64) {
-    slab.setDeadline(of: cell, to: deadline)
+  private mutating func file(_ cell: Slab.Cell, by deadline: UInt64) {
     guard deadline > now.rawValue else { return slab.append(cell, to: .draining) }
     let row = Wheel.row(of: deadline, at: now.rawValue)
     let head = Wheel.slot(for: deadline, inRow: row)
@@ -183,8 +190,9 @@ package struct Wheel: ~Copyable {
   /// slot, so that what cascades has done so before anything is due.
   package var nextWake: Instant? {
     guard let head = slab.firstOccupied else { return nil }
-    let row = head.row
-    if row > 1, let cell = slab.only(of: head) { return Instant(inRange: slab.deadline(of: cell)) }
+    if head.row > 1, let cell = slab.only(of: head) {
+      return Instant(inRange: slab.deadline(of: cell))
+    }
     return Instant(inRange: turn(of: head))
   }
 
@@ -218,8 +226,10 @@ package struct Wheel: ~Copyable {
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
       if turn > target.rawValue { break }
+      precondition(turn > now.rawValue || head.row == 0, "a slot's turn is behind now")
       now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
       guard empty(head, budget: &budget, into: &due) else { return false }
+      if now == target { return true }  // What is left has its turn later.
     }
     now = target
     return true
@@ -244,7 +254,7 @@ package struct Wheel: ~Copyable {
   private mutating func empty(
     _ head: Slab.Head, budget: inout Int, into due: inout [EntryID]
   ) -> Bool {
-    guard let (first, last) = slab.detach(head) else { return true }
+    guard let (first, last) = slab.detach(head) else { fatalError("an occupied list is empty") }
     var next: Slab.Cell? = first
     while let cell = next {
       if budget == 0 {
@@ -255,7 +265,7 @@ package struct Wheel: ~Copyable {
       next = slab.cell(after: cell)
       let deadline = slab.deadline(of: cell)
       if deadline > now.rawValue {
-        file(cell, at: deadline)
+        file(cell, by: deadline)
       } else {
         report(cell, into: &due)
       }

@@ -15,7 +15,8 @@ struct Options {
     Usage: countdown-bench WORKLOAD [--size N] [--seed N] [--rounds N] [--operations N] [--only NAME]
 
     wheel      start, stop and expire on the timing wheel beside a binary heap
-               (--size live entries, --operations stop + start pairs, --only wheel or heap)
+               (--size live entries, --operations stop + start pairs, --only wheel, heap,
+               or none: the loop around them alone)
     lateness   how late a single countdown expires, beside a bare timerfd and epoll loop
                (--size others pending, --operations countdowns a round)
 

@@ -22,14 +22,16 @@ enum WheelWorkload {
       let operations = options.operations ?? max(size, 200_000)
       var rounds: [String: [Timing]] = [:]
       for _ in 0..<(options.rounds ?? 3) {
-        if options.only != "heap" {
-          rounds["wheel", default: []].append(wheel(size, operations, seed: options.seed))
-        }
-        if options.only != "wheel" {
-          rounds["binary heap", default: []].append(heap(size, operations, seed: options.seed))
+        switch options.only {
+        case "wheel": rounds["wheel", default: []].append(wheel(size, operations, options.seed))
+        case "heap": rounds["binary heap", default: []].append(heap(size, operations, options.seed))
+        case "none": rounds["nothing", default: []].append(nothing(size, operations, options.seed))
+        default:
+          rounds["wheel", default: []].append(wheel(size, operations, options.seed))
+          rounds["binary heap", default: []].append(heap(size, operations, options.seed))
         }
       }
-      for name in ["wheel", "binary heap"] {
+      for name in ["wheel", "binary heap", "nothing"] {
         guard let timings = rounds[name] else { continue }
         print(
           row(
@@ -44,20 +46,20 @@ enum WheelWorkload {
     }
   }
 
-  private static func wheel(_ size: Int, _ operations: Int, seed: UInt64) -> Timing {
+  private static func wheel(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
     var random = SplitMix64(seed: seed)
     var wheel = Wheel(now: Instant(rawValue: 0), reserving: size)
     var ids: [EntryID] = []
     ids.reserveCapacity(size)
     var clock = Stopwatch()
     for _ in 0..<size { ids.append(wheel.start(at: deadline(&random))) }
-    let fill = clock.lap() / Double(size)
+    let fill = clock.lap() / Double(max(size, 1))
     for _ in 0..<operations {
       let place = Int(random.next() % UInt64(size))
       wheel.release(ids[place])
       ids[place] = wheel.start(at: deadline(&random))
     }
-    let pair = clock.lap() / Double(operations)
+    let pair = clock.lap() / Double(max(operations, 1))
     var checksum: UInt64 = 0
     var due: [EntryID] = []
     due.reserveCapacity(64)
@@ -69,27 +71,46 @@ enum WheelWorkload {
       }
       due.removeAll(keepingCapacity: true)
     }
-    let expire = clock.lap() / Double(size)
+    let expire = clock.lap() / Double(max(size, 1))
     return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
   }
 
-  private static func heap(_ size: Int, _ operations: Int, seed: UInt64) -> Timing {
+  private static func heap(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
     var random = SplitMix64(seed: seed)
     var heap = BinaryHeap(reserving: size)
     var ids: [UInt32] = []
     ids.reserveCapacity(size)
     var clock = Stopwatch()
     for _ in 0..<size { ids.append(heap.start(at: deadline(&random).rawValue)) }
-    let fill = clock.lap() / Double(size)
+    let fill = clock.lap() / Double(max(size, 1))
     for _ in 0..<operations {
       let place = Int(random.next() % UInt64(size))
       heap.stop(ids[place])
       ids[place] = heap.start(at: deadline(&random).rawValue)
     }
-    let pair = clock.lap() / Double(operations)
+    let pair = clock.lap() / Double(max(operations, 1))
     var checksum: UInt64 = 0
     while heap.earliest != nil { checksum = mix(checksum, heap.expire().deadline) }
-    let expire = clock.lap() / Double(size)
+    let expire = clock.lap() / Double(max(size, 1))
+    return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
+  }
+
+  /// The loop around them alone, to be subtracted where instructions are counted.
+  private static func nothing(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
+    var random = SplitMix64(seed: seed)
+    var deadlines: [UInt64] = []
+    deadlines.reserveCapacity(size)
+    var clock = Stopwatch()
+    for _ in 0..<size { deadlines.append(deadline(&random).rawValue) }
+    let fill = clock.lap() / Double(max(size, 1))
+    for _ in 0..<operations {
+      let place = Int(random.next() % UInt64(size))
+      deadlines[place] = deadline(&random).rawValue
+    }
+    let pair = clock.lap() / Double(max(operations, 1))
+    var checksum: UInt64 = 0
+    for deadline in deadlines { checksum = mix(checksum, deadline) }
+    let expire = clock.lap() / Double(max(size, 1))
     return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
   }
 

@@ -26,7 +26,9 @@ extension Verb {
     name: "extend", words: "NAME [-]LENGTH|--to LENGTH",
     summary: "move a deadline by a length, or to what should remain",
     options: [Option("--to", "LENGTH", help: "what should remain from now on"), revisionOption],
-    details: ["To 0 or less, a running one expires at once. 'restart' still gives its first length."],
+    details: [
+      "To 0 or less, a running one expires at once. 'restart' still gives its first length."
+    ],
     examples: ["extend tea 30s", "extend tea -1min", "extend tea --to 5min"],
     run: extend)
 
@@ -113,7 +115,7 @@ extension Session {
     guard let deadline = reply.deadline else {
       return "\(name): \(styled("paused", Self.style(of: "paused"))), \(left) left \(revision)\n"
     }
-    if reply.remainingUSec <= 0 { return "\(name): at its end \(revision)\n" }
+    if reply.remainingUSec <= 0 { return "\(name): expires at once \(revision)\n" }
     let state = styled("running", Self.style(of: "running"))
     return "\(name): \(state), \(left) left, ends \(time(deadline)) \(revision)\n"
   }

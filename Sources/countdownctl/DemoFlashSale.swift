@@ -37,12 +37,14 @@ extension Verb {
 
     let found = try GetReply(stage.call("Get", name: "sale")).countdown
     display = RunningDisplay(remainingUSec: found.remainingUSec, at: stage.nowUSec, in: .tenths)
-    try stage.answer("\(DemoStage.exact(found.remainingUSec)) left: right at once, as nothing ticks here")
+    try stage.answer(
+      "\(DemoStage.exact(found.remainingUSec)) left: right at once, as nothing ticks here")
     let resumed = try MoveReply(stage.call("Resume", name: "basket"))
     guard resumed.remainingUSec == paused.remainingUSec else {
       throw Failure(message: "a pause changed what remains, which is a fault of the daemon")
     }
-    try stage.answer("\(DemoStage.exact(resumed.remainingUSec)) left: to the microsecond what was kept")
+    try stage.answer(
+      "\(DemoStage.exact(resumed.remainingUSec)) left: to the microsecond what was kept")
     guard let event = try show(&display, until: .max, on: &stage, signals) else { return }
     try stage.endRewriting()
     let late = Session.lateness(event.lateUSec ?? 0)

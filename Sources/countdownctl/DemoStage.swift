@@ -106,6 +106,11 @@ struct DemoStage: ~Copyable {
     return nil
   }
 
+  /// Lets a reader finish a story before the next one begins.
+  mutating func pauseForReading(_ signals: borrowing SignalDescriptor) throws {
+    _ = try wait(until: nowUSec + 1_500_000, signals)
+  }
+
   /// Waits for the expiry of `name`, which must come within two seconds of `dueUSec`.
   mutating func waitForExpiry(
     of name: String, dueUSec: Int64, _ signals: borrowing SignalDescriptor

@@ -19,7 +19,8 @@ extension Verb {
     _ = try stage.wait(until: stage.nowUSec + 400_000, signals)
     try stage.say("Order 1002 is being paid.")
     let cancelled = try CancelReply(stage.call("Cancel", name: "orders/1002"))
-    try stage.answer("cancelled with \(DemoStage.tenths(cancelled.remainingUSec)) left: it will not expire")
+    try stage.answer(
+      "cancelled with \(DemoStage.tenths(cancelled.remainingUSec)) left: it will not expire")
 
     let event = try stage.waitForExpiry(of: "orders/1001", dueUSec: unpaid, signals)
     let payload = oneLine(json: event.payload ?? [], escapingControls: true)
@@ -28,7 +29,8 @@ extension Verb {
 
     try stage.say("Order 1003 is being paid in the very last moment.")
     let lastMoment = contested - 400
-    guard try stage.wait(until: lastMoment - 5_000, orExpiryOf: "orders/1003", signals) == nil else {
+    guard try stage.wait(until: lastMoment - 5_000, orExpiryOf: "orders/1003", signals) == nil
+    else {
       throw Failure(message: "'orders/1003' expired early, which is a fault of the daemon")
     }
     Clocks.sleep(untilBoottimeNSec: lastMoment * 1_000)

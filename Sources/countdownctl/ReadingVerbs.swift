@@ -7,7 +7,8 @@ extension Verb {
     run: { session in
       let name = try session.onlyName()
       var connection = try session.connect()
-      let reply = try connection.call("Get", parameters: encodeParameters { $0.member("name", name) })
+      let reply = try connection.call(
+        "Get", parameters: encodeParameters { $0.member("name", name) })
       if session.isJSON {
         try session.write(json: reply.json)
       } else {
@@ -97,7 +98,7 @@ struct CountdownTable {
     let style = Session.style(of: countdown.state)
     table.add([
       .init(countdown.name), .init(countdown.state, style),
-      .init(countdown.remaining.text(in: .seconds)),
+      .init(countdown.remainingText),
       .init(session.time(countdown.hasEnded ? countdown.endedAt : countdown.deadline)),
       .init(session.length(of: countdown)),
     ])
@@ -141,7 +142,7 @@ extension Session {
     }
     add("name", countdown.name, .bold)
     add("state", countdown.state, Self.style(of: countdown.state))
-    add("remaining", countdown.remaining.text(in: .seconds))
+    add("remaining", countdown.hasEnded ? nil : countdown.remainingText)
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))
     add("ended", countdown.endedAt.map(time))

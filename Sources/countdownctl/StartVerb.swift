@@ -8,12 +8,14 @@ extension Verb {
     options: [
       Option("--until", "TIME", help: "end at that time of the wall clock"),
       Option("--past", help: "accept a TIME that is over: it expires at once"),
-      Option("--clock", "CLOCK", help: "boottime (sleep counts; default) or monotonic (it does not)"),
+      Option(
+        "--clock", "CLOCK", help: "boottime (sleep counts; default) or monotonic (it does not)"),
       Option(
         "--on-conflict", "WHAT",
         help: "if it runs already: fail (default), keep, once, replace or extendOnly"),
       Option("--revision", "N", help: "with --on-conflict replace: only if this is its revision"),
-      Option("--catch-up", "WHAT", help: "if nobody could look in time: fire late (default) or skip"),
+      Option(
+        "--catch-up", "WHAT", help: "if nobody could look in time: fire late (default) or skip"),
       Option("--grace", "LENGTH", help: "with --catch-up skip: how late is too late (1min)"),
       Option("--repeat", "LENGTH", help: "expire again and again at this interval"),
       Option("--durability", "WHAT", help: "memory, or synced: told only once it is on disk"),
@@ -50,6 +52,9 @@ extension Verb {
     let state = session.styled(reply.state, Session.style(of: reply.state))
     guard !Countdown.isEnd(reply.state) else {
       return "\(name): \(reply.created ? "" : "already ")\(state) (revision \(reply.revision))\n"
+    }
+    if reply.created, reply.remainingUSec <= 0 {
+      return "\(name): expires at once (revision \(reply.revision))\n"
     }
     let left = Remaining(usec: reply.remainingUSec, hasEnded: false).text(in: .seconds)
     let end = reply.deadline.map { ", ends \(session.time($0))" } ?? ""
@@ -129,7 +134,8 @@ private struct StartCall {
       return Array(bytes[range])
     } catch {
       let place = "at byte \(error.offset)"
-      throw ParseError("'--payload': a JSON object is needed, at most 16 deep (\(error.kind) \(place))")
+      throw ParseError(
+        "'--payload': a JSON object is needed, at most 16 deep (\(error.kind) \(place))")
     }
   }
 }

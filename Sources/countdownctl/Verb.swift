@@ -1,8 +1,5 @@
 import ControlClient
 
-/// The version of this program, as that of the daemon beside it.
-let programVersion = "0.1.0"
-
 /// Something to do: what it takes, what its help says, and how it is carried out.
 struct Verb: Sendable {
   let name: String
@@ -19,7 +16,8 @@ struct Verb: Sendable {
 
   /// What `countdownctl VERB --help` prints.
   var help: String {
-    var text = "countdownctl \(name) \(words)".trimmedEnd + "\n\n  \(summary)\n"
+    let usage = "countdownctl \(name) \(words)".trimmedEnd
+    var text = "\(usage)\(options.isEmpty ? "" : " [OPTION…]")\n\n  \(summary)\n"
     if !options.isEmpty { text += "\nOptions\n" + optionTable(options) }
     if !details.isEmpty { text += "\n" + details.map { "  \($0)\n" }.joined() }
     text += "\nExample\(examples.count == 1 ? "" : "s")\n"

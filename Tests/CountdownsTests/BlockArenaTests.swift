@@ -131,7 +131,7 @@ struct SizedBlocks: ~Copyable {
     #expect(blocks.brokenInvariant() == nil)
   }
 
-  @Test(arguments: 0..<100 as Range<UInt64>)
+  @Test(arguments: 0..<60 as Range<UInt64>)
   func `blocks never overlap and all memory comes back in every history`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var blocks = SizedBlocks(headUnits: Int(seed % 2))

@@ -23,7 +23,7 @@ import Testing
     for value: UInt32 in 0...0x10FFFF {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let isControl = value < 0x20 || (0x7F...0x9F).contains(value)
-      let found = problem(in: Array("a\(scalar)".utf8))
+      let found = problem(in: Array(String(scalar).utf8))
       if found != (isControl ? .controlCharacter : nil) {
         Issue.record("U+\(String(value, radix: 16)): \(String(describing: found))")
       }

@@ -45,8 +45,9 @@ struct StoredNames: ~Copyable {
   }
 
   mutating func remove(owner: UInt32, _ name: [UInt8]) -> UInt32? {
-    let key = NameKey(owner: owner, name: name.span)
-    guard let record = index.remove(key, in: records) else { return nil }
+    guard let record = find(owner: owner, name), index.remove(record, in: records) else {
+      return nil
+    }
     records.store.remove(records.references[Int(record)])
     free.append(record)
     return record

@@ -108,7 +108,8 @@ import Testing
     }
   }
 
-  /// Where Foundation (of Swift 6.3.1 on Linux) is known to depart from RFC 8259 or from this module.
+  /// Where Foundation (of Swift 6.3.1 on Linux) is known to depart from RFC 8259 or from this
+  /// module.
   private func isKnownDifference(_ document: [UInt8], _ ours: JSONError?) -> Bool {
     // It refuses a number that no Double can hold. We keep its text, as the grammar allows.
     guard let ours else { return hasInfiniteNumber(document) }

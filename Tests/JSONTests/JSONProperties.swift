@@ -1,5 +1,5 @@
-// What must hold for any bytes whatever. The tests ask it of their documents and of bytes changed at
-// random, the fuzzer of whatever it comes up with: both compile this file.
+// What must hold for any bytes whatever. The tests ask it of their documents and of bytes changed
+// at random, the fuzzer of whatever it comes up with: both compile this file.
 #if !FUZZING
   import JSON
 #endif
@@ -70,7 +70,8 @@ private func error(
   }
 }
 
-/// A document read piece by piece and written again, with a slow but plain look at its keys and strings.
+/// A document read piece by piece and written again, with a slow but plain look at its keys and
+/// strings.
 private struct Transcript: ~Copyable {
   private var writer = JSONWriter(reusing: [])
   private(set) var isObject = false

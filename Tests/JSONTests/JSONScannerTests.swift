@@ -87,6 +87,50 @@ import Testing
     #expect(wrong == (first == UInt8(ascii: "{") ? 5 : 6))
   }
 
+  @Test(arguments: [
+    #""a\x""#, "\"abc", "\"\u{1}\"", "\"a\\ud800\"", "01", "-", "1.", "12.5x", "trux", "falsy",
+    "nulx",
+    #"{"a" 1}"#, #"{"a":1,}"#, #"{"a":1, "b" 2}"#, #"{"a":1"#, "[1,]", "[1 2]", "[", "+1", "}",
+  ])
+  func `whatever throws leaves the scanner where it was`(value: String) throws {
+    let input = bytes("[\(value)")
+    for reader in 0..<9 {
+      var scanner = JSONScanner(input.span)
+      try scanner.beginArray()
+      _ = try scanner.nextElement()
+      var before = scanner.offset
+      #expect(before == 1)
+      do throws(JSONError) {
+        switch reader {
+        case 0: _ = try scanner.readString()
+        case 1: _ = try scanner.readInteger()
+        case 2: _ = try scanner.readBoolean()
+        case 3: try scanner.readNull()
+        case 4: _ = try scanner.takeNull()
+        case 5: _ = try scanner.skipValue()
+        case 6: _ = try scanner.skipIJSONObject(maximumDepth: 16)
+        case 7:
+          try scanner.beginObject()
+          before = scanner.offset
+          while try scanner.nextKey() != nil {
+            _ = try scanner.skipValue()
+            before = scanner.offset
+          }
+        default:
+          try scanner.beginArray()
+          before = scanner.offset
+          while try scanner.nextElement() {
+            before = scanner.offset
+            _ = try scanner.skipValue()
+            before = scanner.offset
+          }
+        }
+      } catch {
+        #expect(scanner.offset == before, "reader \(reader)")
+      }
+    }
+  }
+
   @Test func `an integer is read if it is written as one and fits 64 bits`() throws {
     let numbers: [(String, Int64)] = [
       ("0", 0), ("-0", 0), ("1", 1), ("-1", -1), ("10", 10), ("9007199254740991", 1 << 53 - 1),

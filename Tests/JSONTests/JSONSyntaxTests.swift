@@ -41,7 +41,8 @@ import Testing
     }
   }
 
-  /// The bytes are a JSON string exactly if they are UTF-8 without control bytes, quotes or backslashes.
+  /// The bytes are a JSON string exactly if they are UTF-8 without control bytes, quotes or
+  /// backslashes.
   private func agree(_ token: [UInt8], _ first: UInt8, _ second: UInt8) {
     let inside = token.dropFirst().dropLast()
     guard !inside.contains(0x22), !inside.contains(0x5C) else { return }

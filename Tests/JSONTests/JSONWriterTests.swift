@@ -5,8 +5,10 @@ import Testing
   private func written(_ body: (inout JSONWriter) -> Void) -> String {
     var writer = JSONWriter(reusing: [])
     body(&writer)
-    #expect(writer.count == writer.count)
-    return text(writer.take())
+    let count = writer.count
+    let bytes = writer.take()
+    #expect(bytes.count == count)
+    return text(bytes)
   }
 
   @Test func `commas stand between values and nowhere else`() {
@@ -85,7 +87,9 @@ import Testing
   }
 
   @Test func `bytes past 0x7F are written as they are`() {
-    for text in ["é", "€", "😀", "\u{80}", "\u{10FFFF}", "\u{2028}", "限时抢购-一二三", "ééééééééé\"€"] {
+    for text in [
+      "é", "€", "😀", "\u{80}", "\u{10FFFF}", "\u{2028}", "限时抢购-一二三", "ééééééééé\"€",
+    ] {
       let escaped = text.replacing("\"", with: "\\\"")
       #expect(written { $0.string(text) } == "\"\(escaped)\"")
       #expect(written { $0.key(text) } == "\"\(escaped)\":")
@@ -99,6 +103,32 @@ import Testing
       #expect(written { $0.raw(input.utf8Span.span) } == input)
       let quotes = String(repeating: "\u{1}", count: length)
       #expect(written { $0.string(quotes) }.utf8.count == length * 6 + 2)
+    }
+  }
+
+  @Test func `a prepared literal is written as its text is, whatever its length`() {
+    for length in 0...40 {
+      for text in [String(repeating: "k", count: length), String(repeating: "\n", count: length)] {
+        let literal = JSONLiteral(text)
+        #expect(literal.text == text)
+        let output = written {
+          $0.beginObject()
+          for _ in 0..<2 {
+            $0.key(literal)
+            $0.string(literal)
+          }
+          $0.endObject()
+        }
+        let expected = written {
+          $0.beginObject()
+          for _ in 0..<2 {
+            $0.key(text)
+            $0.string(text)
+          }
+          $0.endObject()
+        }
+        #expect(output == expected)
+      }
     }
   }
 

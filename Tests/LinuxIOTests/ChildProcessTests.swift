@@ -69,10 +69,10 @@ struct ChildProcessTests {
   @Test func `it can be asked while it runs, and killed, and its end is remembered`() throws {
     var child = try ChildProcess(running: "sleep", arguments: ["1000"])
     #expect(try child.poll() == nil)
-    try child.send(.terminate)
-    #expect(try child.wait() == .killed(.terminate))
-    #expect(try child.wait() == .killed(.terminate))
-    #expect(try child.poll() == .killed(.terminate))
+    try child.send(.kill)
+    #expect(try child.wait() == .killed(.kill))
+    #expect(try child.wait() == .killed(.kill))
+    #expect(try child.poll() == .killed(.kill))
     try child.send(.kill)  // Its number may be another's by now: nothing is sent.
   }
 

@@ -38,14 +38,4 @@ struct FileDescriptorTests {
     #expect(isAtEnd(reading))
     close(reading)
   }
-
-  @Test func `two descriptors of one file have one identity, and two files have two`() throws {
-    let (reading, writing) = try pipeEnds()
-    let (other, otherWriting) = try pipeEnds()
-    defer { for fd in [reading, writing, other, otherWriting] { close(fd) } }
-    let identity = try #require(FileIdentity(ofDescriptor: reading))
-    #expect(identity == FileIdentity(ofDescriptor: writing))
-    #expect(identity != FileIdentity(ofDescriptor: other))
-    #expect(FileIdentity(ofDescriptor: -1) == nil)
-  }
 }

@@ -14,7 +14,8 @@ final class Simulation {
   private var callers: [Int] = []
   private var subscribers: [Int] = []
   private var number: Int64 = 0
-  private var hasMadeNoise = false
+  /// Noise comes once in a history, for it takes as long as all the rest; else never.
+  private var hasMadeNoise = true
   /// Which actions come how often; some never.
   private var weights: [(action: Action, weight: Int)] = []
   /// Steps of the wall clock are at least a millisecond: less is the noise of reading.
@@ -39,6 +40,7 @@ final class Simulation {
       limits.recentEventsBytes = 40_000
       limits.messageBytes = 16 << 10
       limits.queuedReplyBytes = 64 << 10
+      hasMadeNoise = false
     }
     limits.retainEndedUSec = [2_000_000, 300_000_000].randomElement(using: &random)!
     let ledger = DelayingLedger(
@@ -57,7 +59,11 @@ final class Simulation {
     }
     weights += [(.start, 5), (.verb, 2), (.runToWake, 2)]
     let oracle = oracle
-    world.afterTurn = { oracle.judge($0) }
+    world.afterTurn = { world in
+      oracle.judge(world)
+      // They cost more than all the rest.
+      world.checksInvariants = world.readings.count % 4 == 0
+    }
   }
 
   /// Runs it.
@@ -173,8 +179,10 @@ final class Simulation {
     ["a/1", "a/2", "a/3", "a", "b", "bé", "c/1"].randomElement(using: &random).map(JSONTree.string)!
   }
 
-  private func post(_ method: String, _ parameters: JSONTree, _ flag: World.Flag? = nil) {
-    guard let client = callers.randomElement(using: &random) else { return }
+  private func post(
+    _ method: String, _ parameters: JSONTree, _ flag: World.Flag? = nil, from caller: Int? = nil
+  ) {
+    guard let client = caller ?? callers.randomElement(using: &random) else { return }
     if method == "Start", let number = parameters["payload"]?["c"]?.integer {
       oracle.note(start: number, parameters, sentAfter: world.readings.count)
     }
@@ -260,20 +268,20 @@ final class Simulation {
 
   /// One does not read while much happens.
   private func makeNoise() {
-    // Once in a history is enough: it takes as long as everything else.
     guard !hasMadeNoise, !subscribers.isEmpty else { return }
     hasMadeNoise = true
-    if let client = subscribers.randomElement(using: &random) {
-      world.setReading(false, client)
-      oracle.stalls(client)
-    }
-    for _ in 0..<30 {
+    guard let client = subscribers.randomElement(using: &random),
+      let caller = callers.first(where: { world.clients[$0].uid == world.clients[client].uid })
+    else { return }
+    world.setReading(false, client)
+    oracle.stalls(client)
+    for _ in 0..<45 {
       guard case .object(var call) = start() else { return }
       number += 1
       call["payload"] = ["c": .integer(number), "x": .string(String(repeating: "x", count: 800))]
       call["onConflict"] = "replace"
       call["revision"] = nil
-      post("Start", .object(call))
+      post("Start", .object(call), from: caller)
       world.turn()
     }
   }

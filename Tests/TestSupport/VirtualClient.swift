@@ -69,19 +69,21 @@ package struct VirtualClient {
     self.uid = uid
   }
 
-  /// Looks at what the daemon has written for it and not sent yet.
+  /// How many bytes it was looked at that wait to be read.
+  var knownBytes: Int {
+    written[readMessages...].reduce(0) { $0 + $1.bytes.count + 1 } - partial.count
+  }
+
+  /// Looks at what the daemon has written for it since it was looked at last.
   ///
-  /// - Parameter waiting: All that was written and has not been read.
-  /// - Returns: The replies that are new in it, each with the place of its call.
+  /// - Returns: The replies in it, each with the place of its call.
   mutating func look(
-    at waiting: [UInt8], problems: inout [String]
+    at new: [UInt8], problems: inout [String]
   ) -> [(call: Int?, reply: Reply)] {
-    let known =
-      written.dropFirst(readMessages).reduce(0) { $0 + $1.bytes.count + 1 } - partial.count
     var looked: [(call: Int?, reply: Reply)] = []
-    var start = known
-    while let end = waiting[start...].firstIndex(of: 0) {
-      let message = Array(waiting[start..<end])
+    var start = 0
+    while let end = new[start...].firstIndex(of: 0) {
+      let message = Array(new[start..<end])
       start = end + 1
       guard let reply = VirtualClient.reply(message) else {
         problems.append("no reply: \(String(decoding: message, as: UTF8.self))")
@@ -91,7 +93,7 @@ package struct VirtualClient {
       looked.append((firstUnwritten < calls.count ? firstUnwritten : nil, reply))
       if !reply.continues, firstUnwritten < calls.count { firstUnwritten += 1 }
     }
-    if start != waiting.count { problems.append("half a reply was written") }
+    if start != new.count { problems.append("half a reply was written") }
     return looked
   }
 

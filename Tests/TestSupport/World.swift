@@ -275,8 +275,11 @@ package final class World {
     guard !clients[client].isClosed, !clients[client].isEndTold || !clients[client].hasVanished,
       !clients[client].keepsBytes
     else { return }
-    let waiting = service.withOutput(of: clients[client].id) { $0.array }
-    for (call, reply) in clients[client].look(at: waiting, problems: &problems) {
+    let known = clients[client].knownBytes
+    let new = service.withOutput(of: clients[client].id) {
+      $0.extracting(droppingFirst: known).array
+    }
+    for (call, reply) in clients[client].look(at: new, problems: &problems) {
       written.append(News(client: client, call: call, reply: reply))
       let method = call.map { clients[client].calls[$0].method }
       if let problem = coverage.note(reply: reply, to: method) { problems.append(problem) }
@@ -314,8 +317,7 @@ package final class World {
 extension Span<UInt8> {
   /// A copy.
   package var array: [UInt8] {
-    [UInt8](capacity: count) { output in
-      for index in indices { output.append(self[index]) }
-    }
+    // SAFETY: the span's bytes are copied before the pointer to them ends.
+    unsafe withUnsafeBufferPointer { bytes in unsafe Array(bytes) }
   }
 }

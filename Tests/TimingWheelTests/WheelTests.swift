@@ -271,6 +271,18 @@ private func wheel(now: UInt64 = 0, reserving capacity: Int = 16) -> Wheel {
     #expect(due(by: 5000 * 977, in: &wheel) == ids)
   }
 
+  @Test func `a great reservation begins on a huge page and does not move until it is full`() {
+    var wheel = wheel(reserving: 200_000)
+    let addresses = wheel.addresses
+    #expect(addresses.lowerBound % (1 << 21) == 0)
+    #expect(addresses.count >= 200_000 * 16)
+    for _ in 0..<200_000 { _ = wheel.allocate() }
+    #expect(wheel.addresses == addresses)
+    _ = wheel.allocate()
+    #expect(wheel.addresses.count == 2 * addresses.count)
+    #expect(wheel.addresses.lowerBound % (1 << 21) == 0)
+  }
+
   @Test func `a million in one tick are reported a thousand a turn`() {
     var wheel = wheel(reserving: 1_000_000)
     for offset in 0..<1_000_000 as Range<UInt64> {

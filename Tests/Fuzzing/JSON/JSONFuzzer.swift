@@ -1,5 +1,6 @@
-// What libFuzzer calls with each input; the properties themselves are the tests' own. Built together
-// with the module's sources, so that all of them are instrumented (SCRATCH is any empty folder):
+// What libFuzzer calls with each input; the properties themselves are the tests' own. Built
+// together with the module's sources, so that all of them are instrumented (SCRATCH is any empty
+// folder):
 //
 //   swiftc -parse-as-library -O -g -swift-version 6 -use-ld=lld -sanitize=fuzzer,address -D FUZZING
 //     -package-name countdownd -enable-experimental-feature Lifetimes -module-name JSONFuzzer

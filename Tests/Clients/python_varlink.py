@@ -1,0 +1,626 @@
+"""The daemon as a client sees it that knows nothing of it: the package `varlink` from PyPI.
+
+  python_varlink.py COUNTDOWND      with varlink 31.0.0 on PYTHONPATH
+
+Starts the daemon in a temporary directory, calls every method of io.countdownd.Countdown and
+org.varlink.service, provokes every error that a client can, and ends it. Whatever is sent and comes
+back is also held against the interface as the package's own parser reads it: the package itself drops
+undeclared fields without a word. Ends with status 0 if nothing failed.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping
+
+import varlink
+from varlink.scanner import Interface, _Alias, _Array, _CustomType, _Enum, _Maybe, _Object, _Struct
+
+NAME = "io.countdownd.Countdown"
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+LARGEST = 2**53 - 1
+STATES = {"running", "paused", "expired", "missed", "cancelled"}
+
+cases = []
+
+
+def case(function):
+    """Adds a case: called with the way to open connections; its name is the prefix of its countdowns."""
+    cases.append(function)
+    return function
+
+
+# ---- What came, held against the interface -------------------------------------------------------
+
+
+def mismatch(interface, wanted, value, place):
+    """What of a value is not as the type says, in words; None if it is."""
+    if isinstance(wanted, _CustomType):
+        return mismatch(interface, interface.members[wanted.name].type, value, place)
+    if isinstance(wanted, _Alias):
+        return mismatch(interface, wanted.type, value, place)
+    if isinstance(wanted, _Maybe):
+        return mismatch(interface, wanted.element_type, value, place)
+    if isinstance(wanted, _Object):
+        return None if isinstance(value, Mapping) else f"{place} is no object: {value!r}"
+    if isinstance(wanted, _Enum):
+        return None if value in wanted.fields else f"{place} is none of its words: {value!r}"
+    if isinstance(wanted, _Array):
+        if not isinstance(value, list):
+            return f"{place} is no list: {value!r}"
+        found = (mismatch(interface, wanted.element_type, item, f"{place}[]") for item in value)
+        return next((one for one in found if one), None)
+    if isinstance(wanted, _Struct):
+        if not isinstance(value, Mapping):
+            return f"{place} is no structure: {value!r}"
+        for name in value:
+            if name not in wanted.fields:
+                return f"{place}.{name} is not declared"
+        for name, kind in wanted.fields.items():
+            if name not in value:
+                if not isinstance(kind, _Maybe):
+                    return f"{place}.{name} is missing"
+                continue
+            found = mismatch(interface, kind, value[name], f"{place}.{name}")
+            if found:
+                return found
+        return None
+    return None if type(value) is type(wanted) else f"{place} has another type: {value!r}"
+
+
+class CheckedHandler(varlink.SimpleClientInterfaceHandler):
+    """The package's connection; every reply is checked as it came, before the package looks at it."""
+
+    def __init__(self, interface, connection, namespaced=False):
+        connection.settimeout(20)  # A stream that says nothing is a failure, not a wait.
+        super().__init__(interface, connection, namespaced=namespaced)
+        self.method = ""
+
+    def _send_message(self, out):
+        self.method = json.loads(out)["method"].rpartition(".")[2]
+        super()._send_message(out)
+
+    def _next_message(self):
+        for message in super()._next_message():
+            self.check(json.loads(message))
+            yield message
+
+    def check(self, message):
+        surplus = set(message) - {"parameters", "error", "continues"}
+        assert not surplus, f"a reply has {surplus}"
+        error = message.get("error")
+        if error is None:
+            wanted = self._interface.members[self.method].out_type
+        elif error.startswith(self._interface.name + "."):
+            wanted = self._interface.members[error.rpartition(".")[2]].type
+        else:
+            assert error.startswith("org.varlink.service."), error
+            return
+        found = mismatch(self._interface, wanted, message["parameters"], error or self.method)
+        assert not found, found
+
+
+class CheckedClient(varlink.Client):
+    handler = CheckedHandler
+
+
+class Peer:
+    """Opens connections to the daemon."""
+
+    def __init__(self, address):
+        self.client = CheckedClient.new_with_address(address)
+        self.opened = []
+
+    def open(self, interface=NAME):
+        handler = self.client.open(interface)
+        self.opened.append(handler)
+        return handler
+
+    def open_as(self, text):
+        """A connection that takes `text` for the interface: for calls that the true one does not know."""
+        handler = CheckedHandler(Interface(text), self.client.open_connection())
+        self.opened.append(handler)
+        return handler
+
+    def close(self):
+        for handler in self.opened:
+            handler.close()
+
+
+def refused(error, call, **fields):
+    """Expects an error with exactly these parameters; those that are None may have any value."""
+    try:
+        answer = call()
+    except varlink.VarlinkError as caught:
+        name = error if "." in error else f"{NAME}.{error}"
+        assert caught.error() == name, f"{caught.error()} {caught.parameters()}, not {name}"
+        got = caught.parameters()
+        assert set(got) == set(fields), f"{error} has {got}"
+        for field, value in fields.items():
+            assert value is None or got[field] == value, f"{error}.{field}: {got[field]!r}"
+        return got
+    raise AssertionError(f"not refused with {error}: {answer}")
+
+
+def invalid(parameter, call):
+    refused("org.varlink.service.InvalidParameter", call, parameter=parameter)
+
+
+# ---- org.varlink.service -------------------------------------------------------------------------
+
+
+@case
+def get_info(peer, prefix):
+    info = peer.open("org.varlink.service").GetInfo()
+    assert info["vendor"] and info["product"] == "countdownd" and info["version"], info
+    assert info["interfaces"] == ["org.varlink.service", NAME], info
+
+
+@case
+def descriptions_are_understood(peer, prefix):
+    service = peer.open("org.varlink.service")
+    text = service.GetInterfaceDescription(NAME)["description"]
+    interface = Interface(text)
+    assert interface.name == NAME and interface.get_description() == text
+    methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
+    assert methods == set(
+        "Start Get List Count Pause Resume Restart Extend Cancel Subscribe".split()), methods
+    assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
+    assert all(interface.members[name].doc for name in methods), "a method has no description"
+    own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
+    assert set(own.members) >= {"GetInfo", "GetInterfaceDescription", "ExpectedMore"}
+    assert set(peer.client.get_interfaces()) == {"org.varlink.service", NAME}
+
+
+@case
+def unknown_interfaces_and_methods(peer, prefix):
+    service = peer.open("org.varlink.service")
+    refused("org.varlink.service.InterfaceNotFound",
+            lambda: service.GetInterfaceDescription("no.such"), interface="no.such")
+    elsewhere = peer.open_as("interface no.such\nmethod Call() -> ()")
+    refused("org.varlink.service.InterfaceNotFound", elsewhere.Call, interface="no.such")
+    unknown = peer.open_as(f"interface {NAME}\nmethod Stop() -> ()")
+    refused("org.varlink.service.MethodNotFound", unknown.Stop, method=f"{NAME}.Stop")
+
+
+@case
+def flags(peer, prefix):
+    one = peer.open()
+    refused("org.varlink.service.ExpectedMore", one.Subscribe)
+    one._send_message(json.dumps({"method": f"{NAME}.Count", "upgrade": True}).encode())
+    refused("org.varlink.service.MethodNotImplemented", one._next_varlink_message, method=f"{NAME}.Count")
+    assert one.Start(prefix, HOUR, _oneway=True) is None
+    assert one.Get(prefix)["countdown"]["state"] == "running"
+    two = peer.open()
+    two._send_message(json.dumps({"method": f"{NAME}.Count", "more": True, "oneway": True}).encode())
+    try:
+        two._next_varlink_message()
+    except varlink.error.BrokenPipeError:
+        return
+    raise AssertionError("a call with two flags was answered")
+
+
+# ---- Start, Get ----------------------------------------------------------------------------------
+
+
+@case
+def start_by_position(peer, prefix):
+    # The package takes no keywords after a positional argument: name and length come first.
+    started = peer.open().Start(prefix, HOUR)
+    assert started["created"] and started["state"] == "running"
+    assert started["remainingUSec"] == HOUR
+    assert started["deadline"]["boottimeUSec"] == started["now"]["boottimeUSec"] + HOUR
+    assert set(started["now"]) == {"realtimeUSec", "boottimeUSec", "monotonicUSec"}
+
+
+@case
+def start_with_all_that_goes_with_a_length(peer, prefix):
+    one = peer.open()
+    payload = {"order": [1, "二", None, {"π": -2.5}], "empty": {}}
+    started = one.Start(
+        name=prefix, durationUSec=HOUR, clock="monotonic", onConflict="fail", catchUp="skip",
+        graceUSec=2 * SECOND, repeatUSec=3 * SECOND, durability="memory", payload=payload)
+    answer = one.Get(name=prefix)
+    countdown = answer["countdown"]
+    assert countdown["remainingUSec"] <= HOUR and answer["now"]["monotonicUSec"] > 0
+    assert countdown["deadline"]["monotonicUSec"] == started["deadline"]["monotonicUSec"]
+    assert "boottimeUSec" not in countdown["deadline"]
+    assert set(countdown["startedAt"]) == {"realtimeUSec"}
+    expected = {
+        "name": prefix, "state": "running", "clock": "monotonic", "durationUSec": HOUR,
+        "revision": started["revision"], "catchUp": "skip", "graceUSec": 2 * SECOND,
+        "repeatUSec": 3 * SECOND, "durability": "memory", "payload": payload}
+    for field, value in expected.items():
+        assert countdown[field] == value, f"{field}: {countdown[field]!r}"
+
+
+@case
+def start_until_an_instant(peer, prefix):
+    one = peer.open()
+    instant = time.time_ns() // 1000 + HOUR
+    started = one.Start(name=prefix, deadlineUSec=instant)
+    assert started["deadline"] == {"realtimeUSec": instant}
+    assert one.Get(prefix)["countdown"]["clock"] == "realtime"
+    again = one.Start(
+        name=prefix, deadlineUSec=-LARGEST, clock="realtime", onConflict="replace",
+        revision=started["revision"])
+    assert again["revision"] > started["revision"] and again["remainingUSec"] == 0
+    assert one.Get(prefix)["countdown"]["state"] == "expired"
+
+
+@case
+def conflicts(peer, prefix):
+    one = peer.open()
+    first = one.Start(prefix, HOUR)
+    refused("CountdownExists", lambda: one.Start(prefix, HOUR), name=prefix, remainingUSec=None,
+            revision=first["revision"], state="running")
+    for word in ("keep", "once"):
+        kept = one.Start(name=prefix, durationUSec=1, onConflict=word)
+        assert not kept["created"] and kept["revision"] == first["revision"], kept
+    shorter = one.Start(name=prefix, durationUSec=SECOND, onConflict="extendOnly")
+    assert not shorter["created"] and shorter["revision"] == first["revision"]
+    longer = one.Start(name=prefix, durationUSec=2 * HOUR, onConflict="extendOnly")
+    assert longer["revision"] > first["revision"] and longer["remainingUSec"] == 2 * HOUR
+    assert one.Get(prefix)["countdown"]["durationUSec"] == HOUR
+    replaced = one.Start(name=prefix, durationUSec=3 * HOUR, onConflict="replace")
+    assert replaced["revision"] > longer["revision"] and replaced["remainingUSec"] == 3 * HOUR
+    for word in ("keep", "once", "extendOnly"):
+        refused("WrongClock",
+                lambda: one.Start(name=prefix, durationUSec=1, clock="monotonic", onConflict=word),
+                name=prefix, clock="boottime")
+    one.Cancel(prefix)
+    once = one.Start(name=prefix, durationUSec=HOUR, onConflict="once")
+    assert not once["created"] and once["state"] == "cancelled"
+    assert one.Start(prefix, HOUR)["created"]
+
+
+@case
+def names(peer, prefix):
+    one = peer.open()
+    for name in (f"{prefix}/订单/é\u0301", f"{prefix}/{'x' * (254 - len(prefix))}"):
+        assert one.Start(name, HOUR)["created"]
+        assert one.Get(name)["countdown"]["name"] == name
+    for name in ("", "x" * 256, "a\nb", "a\x7f", "\u0085"):
+        invalid("name", lambda: one.Start(name, HOUR))
+        invalid("name", lambda: one.Get(name))
+
+
+@case
+def bounds(peer, prefix):
+    one = peer.open()
+
+    def out_of_range(parameter, least, most, call):
+        refused("DurationOutOfRange", call, parameter=parameter, minimumUSec=least, maximumUSec=most)
+
+    for length in (-1, LARGEST + 1, 2**63 - 1):
+        out_of_range("durationUSec", 0, LARGEST, lambda: one.Start(prefix, length))
+    for instant in (-LARGEST - 1, LARGEST + 1):
+        out_of_range("deadlineUSec", -LARGEST, LARGEST, lambda: one.Start(name=prefix, deadlineUSec=instant))
+    for interval in (0, SECOND - 1, LARGEST + 1):
+        out_of_range("repeatUSec", SECOND, LARGEST,
+                     lambda: one.Start(name=prefix, durationUSec=1, repeatUSec=interval))
+        out_of_range("graceUSec", SECOND, LARGEST,
+                     lambda: one.Start(name=prefix, durationUSec=1, catchUp="skip", graceUSec=interval))
+        out_of_range("heartbeatUSec", SECOND, LARGEST,
+                     lambda: next(peer.open().Subscribe(heartbeatUSec=interval, _more=True)))
+    refused("NoSuchCountdown", lambda: one.Get(prefix), name=prefix)
+    assert one.Start(prefix, LARGEST)["remainingUSec"] == LARGEST
+    for length in (-1, LARGEST + 1):
+        out_of_range("toRemainingUSec", 0, LARGEST, lambda: one.Extend(name=prefix, toRemainingUSec=length))
+    got = refused("DurationOutOfRange", lambda: one.Extend(prefix, HOUR), parameter="byUSec",
+                  minimumUSec=-LARGEST, maximumUSec=None)
+    assert 0 <= got["maximumUSec"] < HOUR, got
+    invalid("durationUSec", lambda: one.Start(prefix, 2**63))  # No 64-bit integer.
+
+
+@case
+def parameters_that_do_not_fit(peer, prefix):
+    one = peer.open()
+    invalid("durationUSec", lambda: one.Start(prefix))
+    invalid("deadlineUSec", lambda: one.Start(name=prefix, durationUSec=1, deadlineUSec=1))
+    invalid("durationUSec", lambda: one.Start(name=prefix, durationUSec=1, clock="realtime"))
+    invalid("deadlineUSec", lambda: one.Start(name=prefix, deadlineUSec=1, clock="boottime"))
+    invalid("graceUSec", lambda: one.Start(name=prefix, durationUSec=1, graceUSec=SECOND))
+    invalid("revision", lambda: one.Start(name=prefix, durationUSec=1, revision=1))
+    for word in ("clock", "onConflict", "catchUp", "durability"):
+        invalid(word, lambda: one.Start(name=prefix, durationUSec=1, **{word: "nonsense"}))
+    invalid("payload", lambda: one.Start(name=prefix, durationUSec=1, payload=[1]))
+    invalid("name", one.Start)
+    invalid("byUSec", lambda: one.Extend(prefix))
+    invalid("toRemainingUSec", lambda: one.Extend(name=prefix, byUSec=1, toRemainingUSec=1))
+    invalid("limit", lambda: one.List(limit=0))
+    invalid("limit", lambda: one.List(limit=10_001))
+    invalid("state", lambda: one.List(state="nonsense"))
+    invalid("prefix", lambda: one.List(prefix="x" * 256))
+    invalid("kinds[1]", lambda: next(one.Subscribe(kinds=["expired", "nonsense"], _more=True)))
+    stranger = peer.open_as(f"interface {NAME}\nmethod Count(colour: string) -> (running: int)\n"
+                            "method Get(name: int) -> ()")
+    invalid("colour", lambda: stranger.Count("blue"))
+    invalid("name", lambda: stranger.Get(1))
+    refused("NoSuchCountdown", lambda: one.Get(prefix), name=prefix)
+
+
+@case
+def limits(peer, prefix):
+    one = peer.open()
+    fits = {"a": "x" * (4096 - len('{"a": ""}'))}
+    one.Start(name=prefix, durationUSec=HOUR, payload=fits)
+    assert one.Get(prefix)["countdown"]["payload"] == fits
+    long = {"a": fits["a"] + "x"}
+    refused("QuotaExceeded", lambda: one.Start(name=f"{prefix}/long", durationUSec=HOUR, payload=long),
+            resource="MaxPayloadBytes", limit=4096, used=4097)
+    refused("QuotaExceeded", lambda: one.Get("x" * (1 << 20)), resource="MaxMessageBytes",
+            limit=1 << 20, used=None)
+    try:
+        one.Count()
+    except (varlink.error.BrokenPipeError, OSError):
+        return  # Whoever sends so much is not listened to any more.
+    raise AssertionError("the connection goes on after a message that is too long")
+
+
+@case
+def nothing_can_be_stored(peer, prefix):
+    one = peer.open()
+    refused("StorageFailed", lambda: one.Start(name=prefix, durationUSec=HOUR, durability="synced"),
+            errno=95, errnoName="ENOTSUP")
+    refused("NoSuchCountdown", lambda: one.Get(prefix), name=prefix)
+
+
+# ---- The verbs -----------------------------------------------------------------------------------
+
+
+@case
+def verbs(peer, prefix):
+    one = peer.open()
+    started = one.Start(prefix, HOUR)
+    paused = one.Pause(prefix)
+    assert paused["revision"] > started["revision"] and "deadline" not in paused
+    assert 0 < paused["remainingUSec"] <= HOUR
+    state = one.Get(prefix)["countdown"]
+    assert state["state"] == "paused" and state["remainingUSec"] == paused["remainingUSec"]
+    assert "deadline" not in state
+    resumed = one.Resume(prefix, paused["revision"])
+    assert resumed["remainingUSec"] == paused["remainingUSec"]
+    assert resumed["deadline"]["boottimeUSec"] == (
+        resumed["now"]["boottimeUSec"] + resumed["remainingUSec"])
+    extended = one.Extend(prefix, -SECOND)
+    assert extended["deadline"]["boottimeUSec"] == resumed["deadline"]["boottimeUSec"] - SECOND
+    moved = one.Extend(name=prefix, toRemainingUSec=5 * HOUR, revision=extended["revision"])
+    assert moved["remainingUSec"] == 5 * HOUR
+    assert one.Get(prefix)["countdown"]["durationUSec"] == HOUR
+    restarted = one.Restart(prefix)
+    assert restarted["remainingUSec"] == HOUR
+    cancelled = one.Cancel(name=prefix, revision=restarted["revision"])
+    assert cancelled["revision"] == restarted["revision"] and 0 < cancelled["remainingUSec"] <= HOUR
+    ended = one.Get(prefix)["countdown"]
+    assert ended["state"] == "cancelled" and set(ended["endedAt"]) == {"realtimeUSec"}
+    assert one.Restart(prefix)["remainingUSec"] == HOUR
+
+
+@case
+def refusals_of_the_verbs(peer, prefix):
+    one = peer.open()
+    moving = {"Pause": (), "Resume": (), "Restart": (), "Extend": (1,), "Cancel": ()}
+    for verb, more in moving.items():
+        refused("NoSuchCountdown", lambda: getattr(one, verb)(f"{prefix}/none", *more), name=f"{prefix}/none")
+    running = f"{prefix}/running"
+    revision = one.Start(running, HOUR)["revision"]
+    refused("WrongState", lambda: one.Resume(running), name=running, state="running", revision=revision)
+    for verb, more in moving.items():
+        change = {"byUSec": 1} if more else {}
+        refused("RevisionMismatch",
+                lambda: getattr(one, verb)(name=running, revision=revision + 1, **change),
+                name=running, revision=revision)
+    refused("RevisionMismatch",
+            lambda: one.Start(name=running, durationUSec=1, onConflict="replace", revision=1),
+            name=running, revision=revision)
+    revision = one.Pause(running)["revision"]
+    refused("WrongState", lambda: one.Pause(running), name=running, state="paused", revision=revision)
+    one.Cancel(running)
+    for verb, more in moving.items():
+        if verb != "Restart":
+            refused("WrongState", lambda: getattr(one, verb)(running, *more), name=running,
+                    state="cancelled", revision=revision)
+    expired = f"{prefix}/expired"
+    revision = one.Start(expired, 0)["revision"]
+    for verb, more in moving.items():
+        if verb != "Restart":
+            refused("AlreadyExpired", lambda: getattr(one, verb)(expired, *more), name=expired,
+                    state="expired", revision=revision)
+    wall = f"{prefix}/wall"
+    one.Start(name=wall, deadlineUSec=time.time_ns() // 1000 + HOUR)
+    for verb in (one.Pause, one.Restart):
+        refused("WrongClock", lambda: verb(wall), name=wall, clock="realtime")
+
+
+# ---- Count, List ---------------------------------------------------------------------------------
+
+
+@case
+def counts(peer, prefix):
+    one = peer.open()
+    before = one.Count()
+    one.Start(f"{prefix}/running", HOUR)
+    one.Start(f"{prefix}/paused", HOUR)
+    one.Pause(f"{prefix}/paused")
+    one.Start(f"{prefix}/ended", 0)
+    assert one.Get(f"{prefix}/ended")["countdown"]["state"] == "expired"
+    after = one.Count()
+    assert {key: after[key] - before[key] for key in before} == {"running": 1, "paused": 1, "ended": 1}
+
+
+@case
+def lists(peer, prefix):
+    one = peer.open()
+    wanted = sorted((f"{prefix}/{number}" for number in range(250)), key=str.encode)
+    for name in reversed(wanted):
+        one.Start(name, HOUR)
+    one.Start(f"{prefix}0", HOUR)  # After "/": it must not be in the list.
+    got, pages, after = [], 0, None
+    while True:
+        page = one.List(prefix=f"{prefix}/", after=after, limit=60)
+        assert len(page["countdowns"]) <= 60
+        got += [countdown["name"] for countdown in page["countdowns"]]
+        pages, after = pages + 1, page.get("next")
+        if after is None:
+            break
+    assert got == wanted and pages >= 5, f"{len(got)} in {pages} pages"
+    assert len(one.List(prefix=f"{prefix}/")["countdowns"]) == 100
+    replies = list(one.List(prefix=f"{prefix}/", _more=True))
+    got = [countdown["name"] for reply in replies for countdown in reply["countdowns"]]
+    assert got == wanted and len(replies) > 1, f"{len(got)} in {len(replies)} replies"
+    one.Pause(wanted[7])
+    paused = one.List(prefix=f"{prefix}/", state="paused")["countdowns"]
+    assert [countdown["name"] for countdown in paused] == [wanted[7]]
+    assert paused[0]["state"] in STATES
+    assert one.List(prefix=f"{prefix}/nothing")["countdowns"] == []
+
+
+# ---- Subscribe -----------------------------------------------------------------------------------
+
+
+def events(stream, count):
+    """The next events of a stream; it may tell several in a reply."""
+    got = []
+    while len(got) < count:
+        reply = next(stream)
+        assert reply["events"] and "gap" not in reply, reply
+        got += reply["events"]
+    assert len(got) == count, got
+    return got
+
+
+@case
+def a_whole_life_is_told(peer, prefix):
+    one, stream = peer.open(), peer.open().Subscribe(
+        prefix=f"{prefix}/", _more=True,
+        kinds=["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"])
+    assert next(stream) == {"ready": True}
+    a = f"{prefix}/a"
+    one.Start(f"{prefix}x", HOUR)  # Another prefix: it is not told.
+    started = one.Start(name=a, durationUSec=HOUR, payload={"for": "b"})
+    paused, resumed = one.Pause(a), one.Resume(a)
+    extended, cancelled = one.Extend(a, HOUR), one.Cancel(a)
+    restarted, ending = one.Restart(a), one.Extend(name=a, toRemainingUSec=0)
+    one.Start(f"{prefix}/b", HOUR)
+    replaced = one.Start(name=f"{prefix}/b", durationUSec=HOUR, onConflict="replace")
+    got = events(stream, 11)
+    assert [event["kind"] for event in got] == [
+        "started", "paused", "resumed", "changed", "cancelled", "started", "changed", "expired",
+        "started", "cancelled", "started"], got
+    changes = [started, paused, resumed, extended, cancelled, restarted, ending, ending]
+    for event, change in zip(got, changes):
+        assert event["name"] == a and event["revision"] == change["revision"], (event, change)
+        assert set(event["at"]) == {"realtimeUSec", "boottimeUSec", "monotonicUSec"}
+        assert event["payload"] == {"for": "b"}, event
+    assert got[1]["remainingUSec"] == paused["remainingUSec"]
+    assert got[3]["deadline"] == extended["deadline"]
+    assert got[4]["remainingUSec"] == cancelled["remainingUSec"]
+    assert got[7]["lateUSec"] >= 0 and "remainingUSec" not in got[7]
+    assert got[9]["replacedBy"] == replaced["revision"]
+
+
+@case
+def without_kinds_only_ends_are_told(peer, prefix):
+    one, stream = peer.open(), peer.open().Subscribe(prefix, _more=True)
+    assert next(stream) == {"ready": True}
+    soon = one.Start(f"{prefix}/soon", 20_000)
+    one.Start(f"{prefix}/late", HOUR)
+    one.Pause(f"{prefix}/late")
+    one.Cancel(f"{prefix}/late")
+    kinds = {event["name"]: event for event in events(stream, 2)}
+    assert kinds[f"{prefix}/late"]["kind"] == "cancelled"
+    expired = kinds[f"{prefix}/soon"]
+    assert expired["kind"] == "expired"
+    assert expired["deadline"] == soon["deadline"]
+    assert expired["at"]["boottimeUSec"] - expired["deadline"]["boottimeUSec"] == expired["lateUSec"] >= 0
+
+
+@case
+def the_state_is_told_first(peer, prefix):
+    one = peer.open()
+    for number in range(300):
+        one.Start(f"{prefix}/{number:03}", HOUR)
+    stream = peer.open().Subscribe(prefix=prefix, includeState=True, kinds=["started"], _more=True)
+    told = []
+    for reply in stream:
+        if reply.get("ready"):
+            break
+        told += [countdown["name"] for countdown in reply["countdowns"]]
+    assert told == [f"{prefix}/{number:03}" for number in range(300)], f"{len(told)} told"
+    one.Start(f"{prefix}/next", HOUR)
+    assert events(stream, 1)[0]["name"] == f"{prefix}/next"
+
+
+@case
+def repetition_and_heartbeat(peer, prefix):
+    one = peer.open()
+    stream = peer.open().Subscribe(prefix=prefix, heartbeatUSec=SECOND, _more=True)
+    assert next(stream) == {"ready": True}
+    started = one.Start(name=prefix, durationUSec=1_000, repeatUSec=5 * SECOND)
+    first, = events(stream, 1)
+    assert (first["kind"], first["occurrence"], first["revision"]) == ("expired", 1, started["revision"])
+    beat, = events(stream, 1)
+    assert beat["kind"] == "heartbeat" and "name" not in beat
+    assert beat["at"]["boottimeUSec"] - first["at"]["boottimeUSec"] >= SECOND
+    assert one.Get(prefix)["countdown"]["state"] == "running"
+    one.Cancel(prefix)
+    assert events(stream, 1)[0]["kind"] == "cancelled"
+
+
+# ---- All of it -----------------------------------------------------------------------------------
+
+
+def connect(address, daemon):
+    """Waits until the daemon answers."""
+    for _ in range(1000):
+        peer = Peer(address)
+        try:
+            peer.open()
+            return peer
+        except (FileNotFoundError, ConnectionRefusedError):
+            assert daemon.poll() is None, f"the daemon ended with status {daemon.returncode}"
+            time.sleep(0.01)
+    raise AssertionError("the daemon does not answer")
+
+
+def main(program):
+    passed, failed = 0, []
+
+    def run(name, body):
+        nonlocal passed
+        try:
+            body()
+            passed += 1
+            print(f"ok    {name}")
+        except Exception:
+            failed.append(name)
+            print(f"FAIL  {name}\n{traceback.format_exc()}")
+
+    with tempfile.TemporaryDirectory() as directory:
+        daemon = subprocess.Popen([program, "--socket", f"{directory}/socket", "--log-level", "warning"])
+        try:
+            peer = connect(f"unix:{directory}/socket", daemon)
+            for function in cases:
+                run(function.__name__, lambda: function(peer, function.__name__))
+            peer.close()
+
+            def ends_well():
+                daemon.terminate()
+                assert daemon.wait(timeout=5) == 0, f"exit status {daemon.returncode}"
+
+            run("a_stop_ends_it_with_status_0", ends_well)
+        finally:
+            daemon.kill()
+            daemon.wait()
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))

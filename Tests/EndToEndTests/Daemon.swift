@@ -1,0 +1,152 @@
+import ControlClient
+import Foundation
+import JSON
+import LinuxIO
+import Testing
+
+/// The daemon that was built with these tests, with a socket of its own.
+struct Daemon: ~Copyable {
+  private var daemon: PrivateDaemon
+
+  /// - Parameter log: Where its messages go.
+  init(log: ChildProcess.Stream = .null) throws {
+    daemon = try PrivateDaemon.start(in: CurrentProcess.folder, log: log)
+  }
+
+  var socketPath: String { daemon.socketPath }
+  var pid: Int32 { daemon.pid }
+
+  func connect() throws -> Connection { try Connection(to: socketPath) }
+
+  /// A connection for bytes that are no calls.
+  func connectRaw() throws -> StreamSocket { try StreamSocket(connectingTo: socketPath) }
+
+  func send(_ signal: Signal) throws { try daemon.send(signal) }
+
+  /// Ends it, and expects that it was well until then.
+  mutating func stop() throws {
+    #expect(try daemon.stop() == .exited(status: 0))
+  }
+
+  /// Whether it still answers.
+  func expectAlive(_ comment: Comment? = nil) throws {
+    var connection = try connect()
+    _ = try connection.call("Count")
+  }
+
+  /// A number from its `/proc/PID/status`; memory is in KiB.
+  func status(_ key: String) throws -> Int {
+    let text = try readFile("/proc/\(pid)/status")
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(key):") })
+    let number = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+    return try #require(Int(number))
+  }
+}
+
+extension Daemon {
+  /// How often it has waited so far, once it has done what it was asked for: a busy machine may let it
+  /// get to that late.
+  func wakesOnceQuiet() throws -> Int {
+    var wakes = try status("voluntary_ctxt_switches")
+    for _ in 0..<50 {
+      pass(milliseconds: 300)
+      let now = try status("voluntary_ctxt_switches")
+      if now == wakes { return now }
+      wakes = now
+    }
+    Issue.record("it is never quiet")
+    return wakes
+  }
+}
+
+func readFile(_ path: String) throws -> String {
+  // Of no size to ask for beforehand, as files under /proc are.
+  let file = try #require(FileHandle(forReadingAtPath: path))
+  return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+}
+
+/// Runs `body` with a daemon, and ends that whatever happens.
+func withDaemon(
+  log: ChildProcess.Stream = .null, _ body: (borrowing Daemon) throws -> Void
+) throws {
+  var daemon = try Daemon(log: log)
+  do {
+    try body(daemon)
+  } catch {
+    try? daemon.stop()
+    throw error
+  }
+  try daemon.stop()
+}
+
+extension Connection {
+  mutating func start(
+    _ name: String, _ durationUSec: Int64, onConflict: String? = nil, payload: String? = nil
+  ) throws -> StartReply {
+    try StartReply(
+      call(
+        "Start",
+        parameters: encodeParameters {
+          $0.member("name", name)
+          $0.member("durationUSec", durationUSec)
+          $0.member("onConflict", onConflict)
+          $0.member("payload", json: payload.map { Array($0.utf8) })
+        }))
+  }
+
+  mutating func start(_ name: String, until realtimeUSec: Int64) throws -> StartReply {
+    try StartReply(
+      call(
+        "Start",
+        parameters: encodeParameters {
+          $0.member("name", name)
+          $0.member("deadlineUSec", realtimeUSec)
+        }))
+  }
+
+  /// A call of a method that takes only a name.
+  mutating func call(_ method: String, _ name: String) throws -> Members {
+    try call(method, parameters: encodeParameters { $0.member("name", name) })
+  }
+
+  mutating func get(_ name: String) throws -> GetReply { try GetReply(call("Get", name)) }
+
+  /// Begins to listen, and waits until it does.
+  mutating func subscribe(prefix: String? = nil, kinds: [String]? = nil) throws {
+    try begin(
+      "Subscribe",
+      parameters: encodeParameters {
+        $0.member("prefix", prefix)
+        $0.member("kinds", kinds)
+      })
+    let reply = try #require(try nextReply(timeoutMSec: 5_000))
+    #expect(try SubscriptionReply(Members(parsing: reply.parameters)).isReady)
+  }
+
+  /// The events of the next reply that has some, heartbeats apart; `nil` if none comes in time.
+  mutating func nextEvents(timeoutMSec: Int32 = 10_000) throws -> [Event]? {
+    while let reply = try nextReply(timeoutMSec: timeoutMSec) {
+      let events = try SubscriptionReply(Members(parsing: reply.parameters)).events
+        .filter { $0.kind != "heartbeat" }
+      if !events.isEmpty { return events }
+    }
+    return nil
+  }
+}
+
+/// The error that a call is refused with; `nil` if it is not.
+func refusal(_ call: () throws -> Void) throws -> CallRefusal? {
+  do {
+    try call()
+    return nil
+  } catch ClientError.refused(let refusal) {
+    return refusal
+  }
+}
+
+func boottimeUSec() -> Int64 { Clocks.boottimeNSec() / 1_000 }
+
+/// Lets the world go on for so long; what is waited for is never assumed to have happened by then.
+func pass(milliseconds: Int64) {
+  Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + milliseconds * 1_000_000)
+}
