@@ -164,6 +164,21 @@ struct VerdictTests {
     #expect(world.problems == [])
   }
 
+  @Test func `a oneway call is not answered by its verdict either, and the next call waits for it`() {
+    for refusals in [0, 100] {
+      let world = World(ledger: .prompt)
+      let client = world.connect()
+      world.setRefusals(refusals)
+      world.post("Start", ["name": "a", "durationUSec": minute], .oneway, from: client)
+      world.post("Count", from: client)
+      world.settle()
+      #expect(world.clients[client].calls.map(\.replies.count) == [1])
+      #expect(
+        world.clients[client].calls[0].replies[0]["running"]?.integer == (refusals == 0 ? 1 : 0))
+      #expect(world.clients[client].unexpected == [])
+    }
+  }
+
   @Test func `a change outlives its connection`() {
     let world = World(ledger: .prompt)
     let (client, waiting, other) = (world.connect(), world.connect(), world.connect())
