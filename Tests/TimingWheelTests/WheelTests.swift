@@ -192,7 +192,7 @@ private func wheel(now: UInt64 = 0, reserving capacity: Int = 16) -> Wheel {
   @Test func `an id from a greater wheel is not live in a lesser one`() {
     var greater = wheel()
     let ids = (0..<3).map { _ in greater.allocate() }
-    var lesser = wheel()
+    var lesser = wheel(reserving: 0)  // A sanitizer sees a look beyond its memory.
     #expect(lesser.isLive(ids[0]) == false)
     lesser.release(lesser.allocate())
     for id in ids { #expect(lesser.isLive(id) == false) }
