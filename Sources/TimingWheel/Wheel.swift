@@ -11,8 +11,9 @@
 /// in which its deadline differs from `now`, in the slot that this digit of the deadline names. As
 /// all higher digits agree with `now`, no slot is ever behind it, nothing rotates, and whatever
 /// differs in a lower digit comes sooner: the lowest slot of the lowest occupied level is next.
-/// (Literature's level *k* is row *k* + 1 here.) When `now` comes to the start of a slot above the
-/// lowest level, its entries agree in one digit more and are filed anew, lower: they cascade.
+/// (Literature's level *k* is row *k* + 1 here.) When `now` comes into a slot above the lowest level,
+/// its entries agree in one digit more and are filed anew, lower: they cascade. Each slot keeps its
+/// earliest deadline, so that nobody wakes at a slot's start only to let it cascade.
 ///
 /// The digit of microseconds has no slots of its own: entries of one tick stand together and keep
 /// their microsecond. Row 0 is one list instead, the *draining* one: of what is overdue when it is
@@ -23,8 +24,8 @@
 /// - A waiting entry is on one list: the draining one or that of the slot which its deadline and
 ///   `now` imply.
 /// - The deadline of an entry in a slot is after `now`.
-/// - The minimum of an occupied slot of the lowest level lies in its tick, after `now`, and no entry
-///   of the slot has an earlier deadline.
+/// - The minimum of an occupied slot lies in it, after `now`, and no entry of the slot has an earlier
+///   deadline.
 /// - A parked entry has no deadline and stands alone.
 /// - The lists' lengths sum to `count`; those and the parked ones sum to `liveCount`.
 /// - `nextWake` is no later than the earliest deadline, or `now` where that has passed.
@@ -213,7 +214,7 @@ package struct Wheel: ~Copyable {
     var budget = limit
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
-      if turn > target.rawValue { break }
+      if turn > target.rawValue, !hasBegun(head, by: target.rawValue) { break }
       if head != .draining {
         precondition(turn > now.rawValue, "a slot's turn is behind now")
         // Not the slot's start: nothing is due between that and the earliest deadline in it, and what
@@ -225,6 +226,15 @@ package struct Wheel: ~Copyable {
     }
     now = target
     return true
+  }
+
+  /// Whether `target` lies in a slot above the lowest level: its entries then agree with it in one
+  /// digit more, and belong lower, whether any of them is due or not.
+  private func hasBegun(_ head: Slab.Head, by target: UInt64) -> Bool {
+    guard head.row > 1 else { return false }
+    let shift = head.row &* 6  // At most 48 bits.
+    // The slot's start: the higher digits of `now`, the slot's, zeros.
+    return (now.rawValue &>> shift & ~63 | head.list) &<< shift <= target
   }
 
   /// Reports or files anew what is on a list, until that is empty or the budget used up; the rest
