@@ -24,6 +24,8 @@ let package = Package(
     .target(name: "JSON", swiftSettings: strict),
     .target(name: "SystemdSyntax", swiftSettings: strict),
     .target(name: "Countdowns", dependencies: ["TimingWheel"], swiftSettings: strict),
+    .target(
+      name: "Configuration", dependencies: ["Countdowns", "SystemdSyntax"], swiftSettings: strict),
     .target(name: "Varlink", dependencies: ["JSON"], swiftSettings: strict),
     .target(
       name: "ControlInterface", dependencies: ["Countdowns", "TimingWheel", "Varlink", "JSON"],
@@ -72,6 +74,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SystemdSyntaxTests", dependencies: ["SystemdSyntax", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConfigurationTests",
+      dependencies: ["Configuration", "Countdowns", "SystemdSyntax", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],
