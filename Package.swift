@@ -46,7 +46,8 @@ let package = Package(
     .target(
       name: "DaemonHost",
       dependencies: [
-        "CountdownService", "ControlInterface", "Countdowns", "TimingWheel", "LinuxIO", "Systemd",
+        "CountdownService", "ControlInterface", "Configuration", "SystemdSyntax", "Countdowns",
+        "TimingWheel", "LinuxIO", "Systemd",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -78,6 +79,10 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests",
       dependencies: ["Configuration", "Countdowns", "SystemdSyntax", "LinuxIO", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DaemonHostTests",
+      dependencies: ["DaemonHost", "Configuration", "Countdowns", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],
