@@ -6,6 +6,7 @@ package import SystemdSyntax
 /// ``all`` is the one list of them: files are read by it, and the documented file is tested against it.
 /// A key's default is what ``Settings`` has from the start.
 package struct Key: Sendable {
+  /// As in a file, without its `=`.
   package let name: String
   /// What it is, in words for an administrator, in one line.
   package let meaning: String

@@ -7,6 +7,7 @@ package import SystemdSyntax
 
 /// Everything that can be configured, with the defaults in place.
 package struct Settings: Equatable, Sendable {
+  /// What clients can make grow, and how far.
   package var limits = Limits()
   /// Permissions of a socket that the daemon binds itself, 0…0777.
   package var socketMode: UInt32 = 0o660
@@ -14,8 +15,10 @@ package struct Settings: Equatable, Sendable {
   package var adminGroup: String?
   /// Expiries later than this are logged, µs.
   package var logLateUSec: Int64 = 1_000_000
+  /// What is less urgent is not logged.
   package var logLevel = LogLevel.info
 
+  /// The defaults.
   package init() {}
 
   /// The one section there is.
@@ -80,6 +83,7 @@ package struct Settings: Equatable, Sendable {
 
 /// What files say: the settings, and what in them was passed over.
 package struct SettingsRead: Equatable, Sendable {
+  /// The defaults, and over them what the files set.
   package fileprivate(set) var settings = Settings()
   /// Each a line for the log, in order: file, line, and what was ignored there. The first
   /// ``warningLimit``, then how many more there were.

@@ -7,6 +7,7 @@ package import SystemdSyntax
 /// Reading has no effect but its result, so it can be done again at any time; what becomes of a result,
 /// or of an error, is the caller's business.
 package struct ConfigurationFiles: Equatable, Sendable {
+  /// Its path.
   package let mainFile: String
   /// Whether there may be no main file: then all is as by default, but for drop-ins.
   package let mayBeMissing: Bool
@@ -15,6 +16,7 @@ package struct ConfigurationFiles: Equatable, Sendable {
   /// none. Hidden ones are passed over, as systemd does.
   package var dropInDirectory: String { mainFile + ".d" }
 
+  /// Where the main file is when nobody says.
   package static let defaultMainFile = "/etc/countdownd/countdownd.conf"
 
   /// Those of a main file that has to be there; `nil` for the default ones, which may be missing.
@@ -22,12 +24,15 @@ package struct ConfigurationFiles: Equatable, Sendable {
     self.init(mainFile: mainFile ?? Self.defaultMainFile, mayBeMissing: mainFile == nil)
   }
 
+  /// Those of any main file.
   package init(mainFile: String, mayBeMissing: Bool) {
     self.mainFile = mainFile
     self.mayBeMissing = mayBeMissing
   }
 
   /// Reads all of them. It waits for the disk.
+  ///
+  /// - Throws: What could not be read, or the first line that cannot be followed.
   package func read() throws(ConfigurationError) -> SettingsRead {
     var files: [SourceFile] = []
     do throws(SystemCallError) {

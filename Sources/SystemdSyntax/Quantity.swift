@@ -6,7 +6,9 @@ package struct Quantity: Equatable, Sendable {
     case binary = 1_024
   }
 
+  /// How many, or how many bytes.
   package let value: UInt64
+  /// What its suffixes stand for.
   package let kilo: Kilo
 
   private static let suffixes: [Character] = ["K", "M", "G", "T", "P", "E"]

@@ -9,9 +9,12 @@
 /// in the next one that is no comment, with a space between. Unlike systemd, which warns and goes on,
 /// this refuses a line that is neither: half a configuration is worse than none.
 package struct Statement: Equatable, Sendable {
+  /// Where it stands.
   package let position: SourcePosition
+  /// What it says.
   package let content: Content
 
+  /// The two kinds there are.
   package enum Content: Equatable, Sendable {
     /// `[Name]`.
     case section(String)
