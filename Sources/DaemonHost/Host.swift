@@ -63,7 +63,8 @@ package struct Host: ~Copyable {
     service = Service(
       at: reading, limits: limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
-      identity: Service.Identity(version: version), reserving: limits.countdowns)
+      identity: Service.Identity(version: version),
+      reserving: min(limits.countdowns, Host.reservation))
     self.log = log
     self.version = version
     listener = socket
@@ -72,6 +73,10 @@ package struct Host: ~Copyable {
     self.clockChange = clockChange
     self.signals = signals
   }
+
+  /// For so many countdowns address space is reserved at once; more only cost a copy now and then. A
+  /// small machine may refuse to reserve for as many as can be configured.
+  private static let reservation = 5_000_000
 
   /// ENOTSUP: there is no store to keep anything in.
   private static let notSupported: Int32 = 95
