@@ -53,7 +53,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "countdownctl",
-      dependencies: ["ControlClient", "JSON", "LinuxIO"],
+      dependencies: ["ControlClient", "ControlInterface", "JSON", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdown-bench",
@@ -84,7 +84,8 @@ let package = Package(
       name: "SystemdTests", dependencies: ["Systemd", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "ControlClientTests", dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
+      name: "ControlClientTests",
+      dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

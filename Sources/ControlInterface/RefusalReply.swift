@@ -12,42 +12,42 @@ extension JSONWriter {
       beginNamed("NoSuchCountdown", name)
     case .countdownExists(let remaining, let revision, let state):
       beginNamed("CountdownExists", name)
-      field("remainingUSec", remaining)
-      field("revision", revision)
-      field("state", state.wireName)
+      field(.remainingUSec, remaining)
+      field(.revision, revision)
+      field(.state, state.wireName)
     case .alreadyExpired(let state, let revision):
       beginNamed("AlreadyExpired", name)
-      field("state", state.wireName)
-      field("revision", revision)
+      field(.state, state.wireName)
+      field(.revision, revision)
     case .wrongState(let state, let revision):
       beginNamed("WrongState", name)
-      field("state", state.wireName)
-      field("revision", revision)
+      field(.state, state.wireName)
+      field(.revision, revision)
     case .wrongClock(let clock):
       beginNamed("WrongClock", name)
-      field("clock", clock.wireName)
+      field(.clock, clock.wireName)
     case .revisionMismatch(let revision):
       beginNamed("RevisionMismatch", name)
-      field("revision", revision)
+      field(.revision, revision)
     case .outOfRange(let parameter, let bounds):
       begin("DurationOutOfRange")
-      field("parameter", parameter)
-      field("minimumUSec", bounds.lowerBound)
-      field("maximumUSec", bounds.upperBound)
+      field(.parameter, parameter)
+      field(.minimumUSec, bounds.lowerBound)
+      field(.maximumUSec, bounds.upperBound)
     case .invalidParameter(let parameter):
       ServiceError.invalidParameter(parameter).write(to: &self)
       return
     case .quotaExceeded(let resource, let limit, let used):
       begin("QuotaExceeded")
-      field("resource", resource.rawValue)
-      field("limit", Int64(limit))
-      field("used", Int64(used))
+      field(.resource, resource.rawValue)
+      field(.limit, Int64(limit))
+      field(.used, Int64(used))
     case .storageFailed(let errno, let outcomeUnknown):
       begin("StorageFailed")
-      field("errno", Int64(errno))
-      field("errnoName", errnoName(errno))
+      field(.errno, Int64(errno))
+      field(.errnoName, errnoName(errno))
       if outcomeUnknown {
-        key("outcomeUnknown")
+        key(.outcomeUnknown)
         boolean(true)
       }
     }
@@ -60,7 +60,7 @@ extension JSONWriter {
 
   private mutating func beginNamed(_ error: String, _ name: [UInt8]) {
     begin(error)
-    key("name")
+    key(.name)
     string(name.span)
   }
 }

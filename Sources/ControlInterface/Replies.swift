@@ -4,54 +4,54 @@ package import JSON
 /// The types of the interface file, written.
 extension JSONWriter {
   /// `key` and a `Timestamp` of all three clocks.
-  package mutating func timestamp(_ key: String, _ reading: Reading) {
+  package mutating func timestamp(_ key: JSONLiteral, _ reading: Reading) {
     self.key(key)
     beginObject()
-    member("realtimeUSec", reading.realtime)
-    member("boottimeUSec", reading.boottime)
-    member("monotonicUSec", reading.monotonic)
+    member(.realtimeUSec, reading.realtime)
+    member(.boottimeUSec, reading.boottime)
+    member(.monotonicUSec, reading.monotonic)
     endObject()
   }
 
   /// `key` and a `Timestamp` of the wall clock alone.
-  package mutating func timestamp(_ key: String, wallClock: Int64) {
+  package mutating func timestamp(_ key: JSONLiteral, wallClock: Int64) {
     self.key(key)
     beginObject()
-    member("realtimeUSec", wallClock)
+    member(.realtimeUSec, wallClock)
     endObject()
   }
 
   /// `key` and a deadline as a `Timestamp`: on its own clock, and on the wall clock as that stands at
   /// `reading`.
   package mutating func deadline(
-    _ key: String, _ deadline: Int64, on clock: CountdownClock, at reading: Reading
+    _ key: JSONLiteral, _ deadline: Int64, on clock: CountdownClock, at reading: Reading
   ) {
     self.key(key)
     beginObject()
-    member("realtimeUSec", reading.realtime + (deadline - reading.value(of: clock)))
+    member(.realtimeUSec, reading.realtime + (deadline - reading.value(of: clock)))
     switch clock {
-    case .boottime: member("boottimeUSec", deadline)
-    case .monotonic: member("monotonicUSec", deadline)
+    case .boottime: member(.boottimeUSec, deadline)
+    case .monotonic: member(.monotonicUSec, deadline)
     case .realtime: break
     }
     endObject()
   }
 
   /// A member of a `Timestamp`, left out where it lies beyond what every reader keeps exactly.
-  private mutating func member(_ key: String, _ instant: Int64) {
+  private mutating func member(_ key: JSONLiteral, _ instant: Int64) {
     guard Bounds.instant.contains(instant) else { return }
     self.key(key)
     integer(instant)
   }
 
   /// `key` and a number.
-  package mutating func field(_ key: String, _ value: Int64) {
+  package mutating func field(_ key: JSONLiteral, _ value: Int64) {
     self.key(key)
     integer(value)
   }
 
   /// `key` and a word.
-  package mutating func field(_ key: String, _ word: String) {
+  package mutating func field(_ key: JSONLiteral, _ word: String) {
     self.key(key)
     string(word)
   }
@@ -61,28 +61,28 @@ extension JSONWriter {
     _ view: CountdownView, name: Span<UInt8>, owner: UInt32, at reading: Reading
   ) {
     beginObject()
-    key("name")
+    key(.name)
     string(name)
-    field("owner", Int64(owner))
-    field("state", view.state.wireName)
-    field("clock", view.clock.wireName)
-    field("durationUSec", view.lengthUSec)
-    field("remainingUSec", view.remainingUSec)
+    field(.owner, Int64(owner))
+    field(.state, view.state.wireName)
+    field(.clock, view.clock.wireName)
+    field(.durationUSec, view.lengthUSec)
+    field(.remainingUSec, view.remainingUSec)
     if let deadline = view.deadline {
-      self.deadline("deadline", deadline, on: view.clock, at: reading)
+      self.deadline(.deadline, deadline, on: view.clock, at: reading)
     }
-    timestamp("startedAt", wallClock: view.startedAt)
-    field("revision", view.revision)
-    field("catchUp", view.catchUp.wireName)
-    if let grace = view.graceUSec { field("graceUSec", grace) }
-    if let interval = view.repeatUSec { field("repeatUSec", interval) }
-    field("durability", view.durability.wireName)
+    timestamp(.startedAt, wallClock: view.startedAt)
+    field(.revision, view.revision)
+    field(.catchUp, view.catchUp.wireName)
+    if let grace = view.graceUSec { field(.graceUSec, grace) }
+    if let interval = view.repeatUSec { field(.repeatUSec, interval) }
+    field(.durability, view.durability.wireName)
     if let payload = view.payload {
-      key("payload")
+      key(.payload)
       raw(payload.span)
     }
-    if let endedAt = view.endedAt { timestamp("endedAt", wallClock: endedAt) }
-    if let late = view.lateUSec { field("lateUSec", late) }
+    if let endedAt = view.endedAt { timestamp(.endedAt, wallClock: endedAt) }
+    if let late = view.lateUSec { field(.lateUSec, late) }
     endObject()
   }
 
@@ -91,32 +91,32 @@ extension JSONWriter {
     _ event: Event, name: Span<UInt8>, owner: UInt32, at reading: Reading
   ) {
     beginObject()
-    field("kind", event.kind.wireName)
-    key("name")
+    field(.kind, event.kind.wireName)
+    key(.name)
     string(name)
-    field("owner", Int64(owner))
-    field("revision", event.revision)
-    if let occurrence = event.occurrence { field("occurrence", occurrence) }
-    timestamp("at", reading)
+    field(.owner, Int64(owner))
+    field(.revision, event.revision)
+    if let occurrence = event.occurrence { field(.occurrence, occurrence) }
+    timestamp(.at, reading)
     if let deadline = event.deadline {
-      self.deadline("deadline", deadline, on: event.clock, at: reading)
+      self.deadline(.deadline, deadline, on: event.clock, at: reading)
     }
-    if let late = event.lateUSec { field("lateUSec", late) }
-    if let remaining = event.remainingUSec { field("remainingUSec", remaining) }
+    if let late = event.lateUSec { field(.lateUSec, late) }
+    if let remaining = event.remainingUSec { field(.remainingUSec, remaining) }
     if let payload = event.payload {
-      key("payload")
+      key(.payload)
       raw(payload.span)
     }
-    if event.missedOccurrences > 0 { field("missedOccurrences", event.missedOccurrences) }
-    if let revision = event.replacedBy { field("replacedBy", revision) }
+    if event.missedOccurrences > 0 { field(.missedOccurrences, event.missedOccurrences) }
+    if let revision = event.replacedBy { field(.replacedBy, revision) }
     endObject()
   }
 
   /// The `Event` that only says that the daemon is there, as a value.
   package mutating func heartbeat(at reading: Reading) {
     beginObject()
-    field("kind", "heartbeat")
-    timestamp("at", reading)
+    field(.kind, "heartbeat")
+    timestamp(.at, reading)
     endObject()
   }
 }

@@ -204,15 +204,15 @@ extension Service {
     let now = scheduler.now
     write(to: index) {
       $0.beginReply()
-      $0.key("created")
+      $0.key(.created)
       $0.boolean(created)
-      $0.field("revision", view.revision)
-      $0.field("remainingUSec", view.remainingUSec)
+      $0.field(.revision, view.revision)
+      $0.field(.remainingUSec, view.remainingUSec)
       if let deadline = view.deadline {
-        $0.deadline("deadline", deadline, on: view.clock, at: now)
+        $0.deadline(.deadline, deadline, on: view.clock, at: now)
       }
-      $0.timestamp("now", now)
-      $0.field("state", view.state.wireName)
+      $0.timestamp(.now, now)
+      $0.field(.state, view.state.wireName)
       $0.endReply()
     }
   }
@@ -223,12 +223,12 @@ extension Service {
     let now = scheduler.now
     write(to: index) {
       $0.beginReply()
-      $0.field("revision", view.revision)
-      $0.field("remainingUSec", view.remainingUSec)
+      $0.field(.revision, view.revision)
+      $0.field(.remainingUSec, view.remainingUSec)
       if let deadline = view.deadline {
-        $0.deadline("deadline", deadline, on: view.clock, at: now)
+        $0.deadline(.deadline, deadline, on: view.clock, at: now)
       }
-      $0.timestamp("now", now)
+      $0.timestamp(.now, now)
       $0.endReply()
     }
   }
@@ -236,9 +236,9 @@ extension Service {
   private mutating func writeOne(_ id: EntryID, to index: Int) {
     write(to: index) { service, writer in
       writer.beginReply()
-      writer.key("countdown")
+      writer.key(.countdown)
       service.writeCountdown(id, to: &writer)
-      writer.timestamp("now", service.scheduler.now)
+      writer.timestamp(.now, service.scheduler.now)
       writer.endReply()
     }
   }
@@ -254,9 +254,9 @@ extension Service {
     let usage = scheduler.users[user]
     write(to: index) {
       $0.beginReply()
-      $0.field("running", Int64(usage.running))
-      $0.field("paused", Int64(usage.paused))
-      $0.field("ended", Int64(usage.ended))
+      $0.field(.running, Int64(usage.running))
+      $0.field(.paused, Int64(usage.paused))
+      $0.field(.ended, Int64(usage.ended))
       $0.endReply()
     }
   }
@@ -265,11 +265,11 @@ extension Service {
     let version = identity.version
     write(to: index) {
       $0.beginReply()
-      $0.field("vendor", "countdownd")
-      $0.field("product", "countdownd")
-      $0.field("version", version)
-      $0.field("url", "")
-      $0.key("interfaces")
+      $0.field(.vendor, "countdownd")
+      $0.field(.product, "countdownd")
+      $0.field(.version, version)
+      $0.field(.url, "")
+      $0.key(.interfaces)
       $0.beginArray()
       $0.string(ServiceInterface.name)
       $0.string(InterfaceFile.name)
@@ -282,7 +282,7 @@ extension Service {
     let text = try Service.description(of: interface)
     write(to: index) {
       $0.beginReply()
-      $0.key("description")
+      $0.key(.description)
       $0.string(text.span)
       $0.endReply()
     }

@@ -122,8 +122,8 @@ extension Service {
     case .cancelled:
       write(to: index) {
         $0.beginReply()
-        $0.field("remainingUSec", plan.remainingUSec)
-        $0.field("revision", outcome.revision)
+        $0.field(.remainingUSec, plan.remainingUSec)
+        $0.field(.revision, outcome.revision)
         $0.endReply()
       }
     }

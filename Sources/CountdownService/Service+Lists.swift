@@ -59,10 +59,10 @@ extension Service {
       writer.beginReply()
       let isEnd = service.writeCountdowns(&listing, limit: limit, of: user, to: &writer)
       if !isEnd, !isStreamed, let after = listing.after {
-        writer.key("next")
+        writer.key(.next)
         writer.string(after.span)
       }
-      writer.timestamp("now", service.scheduler.now)
+      writer.timestamp(.now, service.scheduler.now)
       writer.endReply(continues: isStreamed && !isEnd)
       return isEnd
     }
@@ -77,7 +77,7 @@ extension Service {
     let start = writer.count
     var looked = 0
     var written = 0
-    writer.key("countdowns")
+    writer.key(.countdowns)
     writer.beginArray()
     defer { writer.endArray() }
     while true {

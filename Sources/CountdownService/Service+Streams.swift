@@ -102,7 +102,7 @@ extension Service {
     if !subscription.isReady {
       subscription.isReady = true
       writeReply(to: index) { _, writer in
-        writer.key("ready")
+        writer.key(.ready)
         writer.boolean(true)
       }
       return true
@@ -122,7 +122,7 @@ extension Service {
     let heard = subscription
     writeReply(to: index) { service, writer in
       let start = writer.count
-      writer.key("events")
+      writer.key(.events)
       writer.beginArray()
       while position < service.ring.end, writer.count - start < service.limits.listBytes {
         if service.isFor(heard, user, position) {
@@ -133,7 +133,7 @@ extension Service {
       }
       writer.endArray()
       if hasGap {
-        writer.key("gap")
+        writer.key(.gap)
         writer.boolean(true)
       }
     }
@@ -167,7 +167,7 @@ extension Service {
     connections[index].activity = .subscribed(subscription)
     let now = scheduler.now
     writeReply(to: index) { _, writer in
-      writer.key("events")
+      writer.key(.events)
       writer.beginArray()
       writer.heartbeat(at: now)
       writer.endArray()

@@ -13,7 +13,10 @@ struct CountdownTable: ~Copyable, NamedRecords {
     names = NameStore(reserving: 16 * countdowns)
   }
 
-  /// The record at an entry's index; vacant where none was written.
+  /// One more than the greatest index that was ever written to.
+  var count: Int { records.count }
+
+  /// The record at an entry's index, which was written to before.
   subscript(index: UInt32) -> Record {
     _read { yield records[Int(index)] }
     _modify { yield &records[Int(index)] }

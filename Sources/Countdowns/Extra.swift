@@ -47,4 +47,19 @@ struct ExtraTable: ~Copyable {
     cells[index].payload = nil
     free.append(UInt32(index))
   }
+
+  /// How many there is memory for.
+  var capacityInUse: Int { cells.count }
+
+  /// What contradicts that exactly `inUse` are in use, in words; `nil` when nothing does. O(n).
+  func contradiction(to inUse: Set<Int>) -> String? {  // Only looked up and counted.
+    var freed: Set<UInt32> = []
+    for place in free {
+      if !freed.insert(place).inserted { return "the extra \(place) is free twice" }
+      if inUse.contains(Int(place)) { return "the extra \(place) is free and in use" }
+      if Int(place) >= cells.count { return "the extra \(place) is free, but does not exist" }
+    }
+    return count == inUse.count
+      ? nil : "\(count) extras are in use, but \(inUse.count) records have one"
+  }
 }

@@ -52,6 +52,8 @@ package struct Plan: Sendable {
   package var time: Int64
   /// What is left of it when it takes effect, as the caller is told. µs.
   package var remainingUSec: Int64
+  /// What was left of the countdown that it ends, where it replaces or restarts one. µs.
+  package var endedRemainingUSec: Int64 = 0
   /// Running, paused or cancelled.
   package var state: CountdownState
   package var clock: CountdownClock

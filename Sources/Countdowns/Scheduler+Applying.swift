@@ -15,7 +15,9 @@ extension Scheduler {
     guard plan.action != .start else {
       return try start(plan, over: existing, name: name, payload: payload, revision: revision)
     }
-    guard let id = existing else { fatalError("a countdown went away while its change was decided") }
+    guard let id = existing else {
+      fatalError("a countdown went away while its change was decided")
+    }
     var ended: Event?
     switch plan.action {
     case .start: break
@@ -55,7 +57,7 @@ extension Scheduler {
     let id: EntryID
     let reference: NameReference
     if let existing {
-      ended = makeWay(existing, for: revision)
+      ended = makeWay(existing, for: revision, of: plan)
       dropExtra(existing)
       id = existing
       reference = table[id.index].name
@@ -84,7 +86,7 @@ extension Scheduler {
   }
 
   private mutating func restart(_ plan: Plan, _ id: EntryID, revision: Int64) -> Event? {
-    let ended = makeWay(id, for: revision)
+    let ended = makeWay(id, for: revision, of: plan)
     table[id.index].time = plan.time
     table[id.index].revision = revision
     table[id.index].state = .running
@@ -102,7 +104,7 @@ extension Scheduler {
   }
 
   /// Takes what stands out of its owner's counts; what had not ended is told as cancelled.
-  private mutating func makeWay(_ id: EntryID, for revision: Int64) -> Event? {
+  private mutating func makeWay(_ id: EntryID, for revision: Int64, of plan: Plan) -> Event? {
     let record = table[id.index]
     switch record.state {
     case .expired, .missed, .cancelled:
@@ -111,7 +113,7 @@ extension Scheduler {
     case .running: users[record.user].running -= 1
     case .paused: users[record.user].paused -= 1
     }
-    var ended = event(.cancelled, id, remainingUSec: remainingUSec(of: record))
+    var ended = event(.cancelled, id, remainingUSec: plan.endedRemainingUSec)
     ended.replacedBy = revision
     return ended
   }

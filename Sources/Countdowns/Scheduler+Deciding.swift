@@ -32,7 +32,7 @@ extension Scheduler {
       state: .running, clock: request.clock, durability: request.durability,
       decidedAt: now.realtime)
     plan.spec = Plan.Spec(
-      lengthUSec: min(remaining, Bounds.longest), durability: request.durability,
+      lengthUSec: remaining, durability: request.durability,
       catchUp: request.catchUp,
       graceUSec: request.catchUp == .skip ? request.graceUSec ?? Bounds.defaultGrace : 0,
       repeatUSec: request.repeatUSec ?? 0)
@@ -62,6 +62,7 @@ extension Scheduler {
       return .standing(existing)
     case .replace:
       plan.durability = max(plan.durability, record.durability)
+      plan.endedRemainingUSec = remainingUSec(of: record)
       return .change(
         try admitted(plan, payloadBytes: request.payloadBytes ?? 0, replacing: existing))
     case .extendOnly:
@@ -108,6 +109,7 @@ extension Scheduler {
     var plan = plan(
       .restart, of: record, time: now.value(of: record.clock) + record.lengthUSec,
       remainingUSec: record.lengthUSec, state: .running)
+    plan.endedRemainingUSec = remainingUSec(of: record)
     guard record.state.isEnded else { return try stored(plan) }
     plan.addsOne = true
     try checkRoom(for: record.user)
@@ -140,7 +142,7 @@ extension Scheduler {
     }
     if record.clock == .realtime {
       // The instant it moves to is one that `Start` would take, too.
-      let latest = Bounds.instant.upperBound - now.realtime
+      let latest = max(Bounds.instant.upperBound - now.realtime, 0)
       guard target <= latest else {
         switch extent {
         case .by:
@@ -214,7 +216,7 @@ extension Scheduler {
       return length
     case .instant(let instant):
       try check(instant, Bounds.instant, "deadlineUSec")
-      return max(instant - now.realtime, 0)
+      return min(max(instant - now.realtime, 0), Bounds.longest)
     }
   }
 

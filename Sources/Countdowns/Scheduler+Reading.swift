@@ -60,6 +60,21 @@ extension Scheduler {
     table[id.index].extra.flatMap { extras[$0].payload }
   }
 
+  /// What the arenas take, the free places in them included; flat where as much ends as begins. O(1).
+  package struct Footprint: Equatable, Sendable {
+    package var entries: Int
+    package var nameBytes: Int
+    package var indexBytes: Int
+    package var extras: Int
+  }
+
+  /// What the arenas take now. O(1).
+  package var footprint: Footprint {
+    Footprint(
+      entries: wheel.capacityInUse, nameBytes: table.names.arenaBytes,
+      indexBytes: index.arenaBytes, extras: extras.capacityInUse)
+  }
+
   /// What remains, never negative; nothing of one that has ended.
   func remainingUSec(of record: Record) -> Int64 {
     switch record.state {

@@ -13,12 +13,21 @@ package import TimingWheel
 /// realtime ones, and they are filed anew. Only a forward step of the wall clock makes keys too late;
 /// then the realtime ones are refiled, a slice a turn.
 ///
+/// An id that was found stays good for the rest of the turn: countdowns go away in ``advance`` only.
+///
 /// Invariants, tested by ``brokenInvariant()``:
-/// - A running countdown that is not due waits in the wheel at the key that its clock implies, or
-///   earlier; or it is in the due queue; or it is locked.
-/// - A paused one does not wait; an ended one waits for its removal and is in its owner's list.
+/// - Those of the wheel, the names, their index, the due queues, the extras and the users.
+/// - A live entry of the wheel has a record with a role, and nothing else has.
+/// - A running countdown waits in the wheel at the key that its clock implies, or earlier; or it is
+///   due and in the queue of its clock; or it is locked. The key of a realtime one may be 1 ms late,
+///   and later than that only while it waits to be refiled.
+/// - A paused one does not wait.
+/// - An ended one waits for its removal, or is locked; and it is in its owner's list once, the lists
+///   being linked both ways.
 /// - A record with the role countdown is found by its owner and name, and nothing else is.
-/// - The counts of every user are what the records say.
+/// - The `Extra`s in use are those that records have, each its own; ended ones have one.
+/// - The counts of every user are what the records say, and so are the bytes of payload while no
+///   change of his is under way.
 package struct Scheduler: ~Copyable {
   /// The reading of this turn.
   package internal(set) var now: Reading
@@ -30,14 +39,19 @@ package struct Scheduler: ~Copyable {
   var table: CountdownTable
   var index: NameIndex
   var extras = ExtraTable()
-  private var dueQueue = DueQueue()
-  private var handedBack: [EntryID] = []
+  var dueQueues = DueQueues()
+  private var handedBack = DueEntries()
   private var dueTimers: [EntryID] = []
+  /// Users with more ended countdowns than may stay.
+  private var crowdedUsers: [UInt32] = []
+  /// Whether the limit ended the last thinning of those before it was done.
+  private var isThinningCutShort = false
 
-  /// R − B, up to which the keys of realtime countdowns are not too late, µs.
-  private var filedOffset: Int64
+  /// R − B, up to which the keys of realtime countdowns are not too late, µs: no key was filed at a
+  /// lower one, but for those that wait to be refiled.
+  var filedOffset: Int64
   /// Where the refiling after a forward step stands; `nil` when none is under way.
-  private var refileCursor: UInt32?
+  var refileCursor: UInt32?
   /// Whether anything expired in this turn: nothing of it may be told before its reading has passed.
   package private(set) var hasExpired = false
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
@@ -47,7 +61,9 @@ package struct Scheduler: ~Copyable {
   ///   - reading: Where its time begins.
   ///   - terms: Which changes the ledger answers when.
   ///   - reservation: For how many countdowns to reserve address space.
-  package init(at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int) {
+  package init(
+    at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int
+  ) {
     now = reading
     self.limits = limits
     self.terms = terms
@@ -68,7 +84,9 @@ package struct Scheduler: ~Copyable {
 
   /// O(1).
   package var nextWake: Wake {
-    if !dueQueue.isEmpty || refileCursor != nil || !dueTimers.isEmpty { return .now }
+    if !dueQueues.isEmpty || refileCursor != nil || !dueTimers.isEmpty || isThinningCutShort {
+      return .now
+    }
     guard let wake = wheel.nextWake else { return .never }
     return wake <= wheel.now ? .now : .at(wake)
   }
@@ -77,18 +95,20 @@ package struct Scheduler: ~Copyable {
   /// ``takeDueTimer()``.
   ///
   /// - Parameters:
-  ///   - reading: The clocks; boot time that seems to go back stands still.
+  ///   - reading: The clocks; boot time and monotonic time that seem to go back stand still.
   ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
   package mutating func advance(to reading: Reading, limit: Int) {
     hasExpired = false
-    now = reading
-    now.boottime = max(reading.boottime, Int64(wheel.now.rawValue))
+    now.boottime = max(reading.boottime, now.boottime)
+    now.monotonic = max(reading.monotonic, now.monotonic)
+    now.realtime = reading.realtime
     noteStep()
+    thinOut(limit: limit)
     refile(limit: limit)
     hasReachedNow = wheel.advance(
       to: Scheduler.instant(now.boottime), limit: limit, into: &handedBack)
-    for id in handedBack { lookAgain(at: id) }
-    handedBack.removeAll(keepingCapacity: true)
+    for place in 0..<handedBack.count { lookAgain(at: handedBack[place]) }
+    handedBack.removeAll()
   }
 
   /// The entry's own clock is asked whether it is due.
@@ -99,13 +119,7 @@ package struct Scheduler: ~Copyable {
     case .timer: dueTimers.append(id)
     case .countdown:
       switch record.state {
-      case .running:
-        let left = record.time - now.value(of: record.clock)
-        if left > 0 {
-          wheel.schedule(id, at: key(in: left))
-        } else {
-          dueQueue.push(.init(dueAt: now.boottime + left, revision: record.revision, id: id))
-        }
+      case .running: file(id)
       case .paused: break
       case .expired, .missed, .cancelled: if !record.isLocked { remove(id) }
       }
@@ -115,17 +129,20 @@ package struct Scheduler: ~Copyable {
   /// The next countdown that is due, expired; `nil` when none is, or not in its turn yet.
   ///
   /// They come in order of deadline, then revision: while the wheel is in the middle of a slot only
-  /// what is due before that slot is certain to be next. To be told before anything else is done.
-  /// O(log of the crowd).
+  /// what is due before that slot is certain to be next, and while realtime ones are being refiled
+  /// none of them is. To be told before anything else is done. O(log of the crowd).
   package mutating func takeDue() -> Event? {
-    while let first = dueQueue.first {
+    while let first = dueQueues.first(at: now, besidesRealtime: refileCursor != nil) {
       guard hasReachedNow || first.dueAt < Int64(wheel.now.tick.start.rawValue) else { return nil }
-      _ = dueQueue.pop()
-      guard wheel.isLive(first.id), isRunning(first.id), !table[first.id.index].isLocked else {
-        continue
-      }
-      if isDue(first.id) { return expire(first.id) }
-      file(first.id)
+      dueQueues.removeFirst(of: first.clock)
+      let entry = first.entry
+      // What was changed since has another revision or time, and an entry of its own.
+      guard wheel.isLive(entry.id), isRunning(entry.id), !table[entry.id.index].isLocked,
+        table[entry.id.index].revision == entry.revision,
+        table[entry.id.index].time == entry.deadline
+      else { continue }
+      if isDue(entry.id) { return expire(entry.id) }
+      file(entry.id)  // The wall clock was stepped back.
     }
     return nil
   }
@@ -181,30 +198,44 @@ package struct Scheduler: ~Copyable {
   /// The wheel's key of something due in `leftUSec` by its own clock: the earliest it can be.
   private func key(in leftUSec: Int64) -> Instant { Scheduler.instant(now.boottime + leftUSec) }
 
-  /// Puts a running countdown into the wheel; one that is due is handed out in the next turn.
+  /// Puts a running countdown where it waits: into the wheel, or, if it is due, into the queue of
+  /// what ``takeDue()`` hands out, for the wheel could not tell it from what was due before it. A
+  /// locked one waits for ``unlock(_:)`` instead.
   mutating func file(_ id: EntryID) {
     let record = table[id.index]
-    wheel.schedule(id, at: key(in: record.time - now.value(of: record.clock)))
+    guard !record.isLocked else { return }
+    let left = record.time - now.value(of: record.clock)
+    if left > 0 {
+      wheel.schedule(id, at: key(in: left))
+    } else {
+      wheel.park(id)
+      dueQueues.push(
+        .init(deadline: record.time, revision: record.revision, id: id), on: record.clock)
+    }
   }
 
   /// A forward step of the wall clock makes realtime keys too late; a backward one only too early.
   private mutating func noteStep() {
     let offset = now.realtime - now.boottime
-    guard abs(offset - filedOffset) >= 1_000 else { return }  // Less is the noise of reading.
-    if offset > filedOffset { refileCursor = 0 }
-    filedOffset = offset
+    if offset - filedOffset >= 1_000 {  // Less is the noise of reading.
+      refileCursor = 0
+      filedOffset = offset
+    } else {
+      // What is filed from here on is filed at this one; several small steps must not add up.
+      filedOffset = min(filedOffset, offset)
+    }
   }
 
   private mutating func refile(limit: Int) {
     guard var cursor = refileCursor else { return }
-    let end = UInt32(wheel.capacityInUse)
+    let end = UInt32(table.count)
     var filed = 0
     // Looking at a record that stays costs little beside filing one: sixteen of them count as one.
     let last = min(UInt64(end), UInt64(cursor) + UInt64(limit) * 16)
     while UInt64(cursor) < last, filed < limit {
       let record = table[cursor]
       if record.role == .countdown, record.state == .running, record.clock == .realtime,
-        !record.isLocked, let id = wheel.id(at: cursor)
+        let id = wheel.id(at: cursor), wheel.deadline(of: id) != nil  // Else it is due, or locked.
       {
         file(id)
         filed += 1
@@ -237,7 +268,8 @@ package struct Scheduler: ~Copyable {
   /// The next timer that is due: it waits no more, and is to be restarted or cancelled.
   package mutating func takeDueTimer() -> (id: EntryID, token: UInt64)? {
     while let id = dueTimers.popLast() {
-      if wheel.isLive(id), table[id.index].role == .timer {
+      // One that waits again was restarted since.
+      if wheel.isLive(id), table[id.index].role == .timer, wheel.deadline(of: id) == nil {
         return (id, UInt64(bitPattern: table[id.index].time))
       }
     }
@@ -247,16 +279,14 @@ package struct Scheduler: ~Copyable {
   // MARK: Ending
 
   /// Ends a running or paused countdown; it stays readable for a while. The oldest ended one of the
-  /// same owner goes when there are more than may stay.
+  /// same owner goes in the next turn when there are more than may stay.
   mutating func end(_ id: EntryID, as state: CountdownState, lateUSec: Int64) {
     let user = table[id.index].user
-    while users[user].ended >= max(limits.retainedPerUser, 1) {
-      guard let oldest = wheel.id(at: users[user].oldestEnded), !table[oldest.index].isLocked else {
-        break
-      }
-      remove(oldest)
+    if table[id.index].state == .running {
+      users[user].running -= 1
+    } else {
+      users[user].paused -= 1
     }
-    if table[id.index].state == .running { users[user].running -= 1 } else { users[user].paused -= 1 }
     users[user].ended += 1
     table[id.index].state = state
     let place = makeExtra(id)
@@ -271,6 +301,34 @@ package struct Scheduler: ~Copyable {
     }
     users[user].newestEnded = id.index
     wheel.schedule(id, at: key(in: limits.retainEndedUSec))
+    noteCrowd(of: user)
+  }
+
+  private mutating func noteCrowd(of user: UInt32) {
+    guard users[user].ended > limits.retainedPerUser, !users[user].isCrowded else { return }
+    users[user].isCrowded = true
+    crowdedUsers.append(user)
+  }
+
+  /// Removes the oldest ended countdowns of users who have more than may stay, but for locked ones.
+  ///
+  /// In the next turn and not at once, so that nothing that was found in a turn goes away in it; and
+  /// before that turn's calls, so that nobody sees more. It needs no wake of its own.
+  private mutating func thinOut(limit: Int) {
+    var budget = limit
+    while let user = crowdedUsers.last {
+      var next = wheel.id(at: users[user].oldestEnded)
+      while let id = next, budget > 0, users[user].ended > limits.retainedPerUser {
+        next = table[id.index].extra.flatMap { wheel.id(at: extras[$0].newer) }
+        if table[id.index].isLocked { continue }
+        remove(id)
+        budget -= 1
+      }
+      isThinningCutShort = budget == 0
+      if isThinningCutShort { return }
+      users[user].isCrowded = false
+      crowdedUsers.removeLast()
+    }
   }
 
   /// Takes an ended countdown out of its owner's list.
@@ -315,8 +373,9 @@ package struct Scheduler: ~Copyable {
     let state = table[id.index].state
     if state == .running {
       file(id)
-    } else if state.isEnded, wheel.deadline(of: id) == nil {
-      wheel.schedule(id, at: wheel.now)
+    } else if state.isEnded {
+      if wheel.deadline(of: id) == nil { wheel.schedule(id, at: wheel.now) }
+      noteCrowd(of: table[id.index].user)
     }
   }
 

@@ -17,6 +17,8 @@ package struct UserTable: ~Copyable {
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
     var oldestEnded: UInt32 = .max
     var newestEnded: UInt32 = .max
+    /// More have ended than may stay, and the scheduler has noted it.
+    var isCrowded = false
 
     init(uid: UInt32) { self.uid = uid }
 
@@ -55,8 +57,8 @@ package struct UserTable: ~Copyable {
     _read { yield users[Int(index)] }
     _modify {
       let before = users[Int(index)].live
+      defer { live += users[Int(index)].live - before }
       yield &users[Int(index)]
-      live += users[Int(index)].live - before
     }
   }
 }

@@ -1,11 +1,10 @@
+internal import ControlInterface
 internal import Countdowns
 internal import LinuxIO
 internal import Systemd
 
 /// The daemon from its command line to its exit status.
 package enum Daemon {
-  package static let version = "0.1.0"
-
   /// Serves until it is told to stop.
   ///
   /// - Returns: The exit status: 0 after a stop, 1 if it cannot serve, 2 for a wrong command line.
@@ -17,7 +16,7 @@ package enum Daemon {
         try? StandardStream.output.write(DaemonOptions.help)
         return 0
       case .showVersion:
-        try? StandardStream.output.write("countdownd \(version)\n")
+        try? StandardStream.output.write("countdownd \(programVersion)\n")
         return 0
       case .serve(let given): options = given
       }
@@ -25,15 +24,12 @@ package enum Daemon {
       try? StandardStream.error.write("countdownd: \(error.text); try --help\n")
       return 2
     }
-    var journal = Journal()
-    journal.threshold = options.logLevel
+    let journal = Journal()
     do {
       var host = try Host(
-        listeningOn: try socket(for: options), limits: Limits(), version: version,
-        journal: journal)
-      journal.send(.info, "Listening; version \(version)")
+        listeningOn: try socket(for: options), limits: Limits(), version: programVersion,
+        journal: journal, threshold: options.logLevel)
       try host.run()
-      journal.send(.info, "Stopped")
       return 0
     } catch {
       journal.send(.error, "\(error)")

@@ -78,7 +78,9 @@ package struct DaemonOptions: Equatable, Sendable {
     runtimeDirectory: String?, userRuntimeDirectory: String?, isRoot: Bool
   ) -> String? {
     let file = "io.countdownd.Countdown"
-    if let directory = runtimeDirectory?.split(separator: ":").first { return "\(directory)/\(file)" }
+    if let directory = runtimeDirectory?.split(separator: ":").first {
+      return "\(directory)/\(file)"
+    }
     if isRoot { return "/run/countdownd/\(file)" }
     return userRuntimeDirectory.map { "\($0)/countdownd/\(file)" }
   }

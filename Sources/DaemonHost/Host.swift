@@ -20,7 +20,8 @@ package struct Host: ~Copyable {
   private let timer: TimerDescriptor
   private let clockChange: ClockChangeNotice
   private let signals: SignalDescriptor
-  private let journal: Journal
+  private let log: LogQueue
+  private let version: String
   private let notifier = ServiceNotifier()
 
   /// By the index of their connection.
@@ -29,8 +30,8 @@ package struct Host: ~Copyable {
   private var received: [UInt8] = []
   /// What the timer is armed for; `nil` while it is disarmed.
   private var armedFor: Instant?
-  /// False while no descriptor is left for another client.
-  private var isAccepting = true
+  /// While no descriptor is left for another client: when to try again, ns of boot time.
+  private var acceptsAgainAt: Int64?
   /// What systemd was last told, and when, ns of boot time.
   private var status = ""
   private var statusAt: Int64 = 0
@@ -42,9 +43,10 @@ package struct Host: ~Copyable {
   /// - Parameters:
   ///   - socket: Where clients connect.
   ///   - version: As `GetInfo` tells it.
+  ///   - journal: Where log entries go, those of `threshold` and more urgent.
   package init(
     listeningOn socket: consuming ListeningSocket, limits: Limits, version: String,
-    journal: Journal
+    journal: Journal, threshold: Journal.Priority
   ) throws(SystemCallError) {
     let epoll = try Epoll()
     let timer = try TimerDescriptor()
@@ -52,6 +54,7 @@ package struct Host: ~Copyable {
     Signal.brokenPipe.ignore()
     Signal.hangup.ignore()
     let signals = try SignalDescriptor([.terminate, .interrupt])
+    let log = try LogQueue.start(to: journal, threshold: threshold)  // Its thread blocks them, too.
     try epoll.add(socket.rawValue, .readable, token: Token.listener)
     try epoll.add(timer.rawValue, .readable, token: Token.timer)
     try epoll.add(clockChange.rawValue, .readable, token: Token.clockChange)
@@ -61,7 +64,8 @@ package struct Host: ~Copyable {
       at: reading, limits: limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(version: version), reserving: limits.countdowns)
-    self.journal = journal
+    self.log = log
+    self.version = version
     listener = socket
     self.epoll = epoll
     self.timer = timer
@@ -83,18 +87,22 @@ package struct Host: ~Copyable {
   /// Serves until a signal ends it; then finishes what was read, within two seconds.
   package mutating func run() throws(SystemCallError) {
     _ = notifier.ready(status: "Serving; no countdowns")
+    log.send(.info, "Listening; version \(version)")
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
       for event in events { try take(event) }
       let clocks = Clocks.read()
+      if let again = acceptsAgainAt, clocks.boottimeNSec >= again { try resumeAccepting() }
       service.turn(at: Reading(roundingUp: clocks))
       if service.scheduler.hasExpired { hold(until: clocks) }
-      for id in service.takeTouched() { try serve(id) }
+      for id in service.takeTouched() { serve(id) }
       tellStatus(at: clocks.boottimeNSec)
     }
     _ = notifier.stopping(status: "Stopping")
     for client in clients { client?.socket.shutDown() }
+    log.send(.info, "Stopped")
+    _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
   /// Tells systemd what there is, where it has changed, at most once a second and only in a turn
@@ -130,7 +138,7 @@ package struct Host: ~Copyable {
     }
     // A stop ends in any case, and a descriptor may have become free elsewhere.
     if stopsAt != nil { return 50 }
-    return isAccepting ? nil : 1_000
+    return acceptsAgainAt == nil ? nil : 1_000
   }
 
   /// Waits, less than a microsecond, until the reading that was rounded up has really passed: what
@@ -158,7 +166,7 @@ package struct Host: ~Copyable {
     case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
     case Token.signals:
       while let signal = try signals.next() { stop(on: signal) }
-    default: try receive(event)
+    default: receive(event)
     }
   }
 
@@ -173,57 +181,78 @@ package struct Host: ~Copyable {
         try pauseAccepting(because: error)
         return
       }
-      let peer = try socket.peerCredentials()
-      let id = service.open(uid: peer.uid)
-      try epoll.add(socket.rawValue, .readable, token: id.token)
-      while clients.count <= id.place { clients.append(nil) }
-      clients[id.place] = ClientSocket(socket, interest: .readable)
+      do throws(SystemCallError) {
+        let peer = try socket.peerCredentials()
+        let id = service.open(uid: peer.uid)
+        while clients.count <= id.place { clients.append(nil) }
+        let client = ClientSocket(socket, interest: .readable)
+        clients[id.place] = client
+        do throws(SystemCallError) {
+          try epoll.add(client.socket.rawValue, .readable, token: id.token)
+        } catch {
+          drop(id)
+          throw error
+        }
+      } catch {
+        log.send(.warning, "A client was turned away: \(error)")
+      }
     }
   }
 
-  /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin.
+  /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin. It tries
+  /// again when a client leaves, and every second.
   private mutating func pauseAccepting(because error: SystemCallError) throws(SystemCallError) {
-    journal.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
-    isAccepting = false
+    log.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
+    acceptsAgainAt = Clocks.boottimeNSec() + 1_000_000_000
     try epoll.remove(listener.rawValue)
   }
 
   private mutating func resumeAccepting() throws(SystemCallError) {
-    guard !isAccepting, stopsAt == nil else { return }
-    isAccepting = true
+    guard acceptsAgainAt != nil, stopsAt == nil else { return }
+    acceptsAgainAt = nil
     try epoll.add(listener.rawValue, .readable, token: Token.listener)
   }
 
-  private mutating func receive(_ event: Epoll.Event) throws(SystemCallError) {
+  private mutating func receive(_ event: Epoll.Event) {
     let id = ConnectionID(token: event.token)
     guard let wish = service.wish(of: id), let client = clients[id.place] else { return }
-    if event.isReadable, wish.wantsInput {
-      var bytes: [UInt8] = []
-      swap(&bytes, &received)  // Lent to the service from here; the storage is used again.
-      bytes.removeAll(keepingCapacity: true)
-      switch try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {
-      case .moved: service.receive(bytes.span, from: id)
-      case .wouldBlock: break
-      case .closed: service.peerEnded(id)
-      }
-      swap(&bytes, &received)
+    do throws(SystemCallError) {
+      if event.isReadable, wish.wantsInput { try takeInput(of: client, id) }
+      if event.isHangup || event.isError { try takeLeave(of: client, id) }
+    } catch {
+      fail(id, error)
     }
-    if event.isHangup || event.isError { try takeLeave(of: client, id) }
-    try serve(id)
+    serve(id)
+  }
+
+  private mutating func takeInput(
+    of client: ClientSocket, _ id: ConnectionID
+  ) throws(SystemCallError) {
+    var bytes: [UInt8] = []
+    swap(&bytes, &received)  // Lent to the service from here; the storage is used again.
+    defer { swap(&bytes, &received) }
+    bytes.removeAll(keepingCapacity: true)
+    switch try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {
+    case .moved: service.receive(bytes.span, from: id)
+    case .wouldBlock: break
+    case .closed: service.peerEnded(id)
+    }
   }
 
   /// The peer has closed: what it had sent is taken in, all of it, and epoll is not asked about it
   /// again, for it would go on telling so.
-  private mutating func takeLeave(of client: ClientSocket, _ id: ConnectionID) throws(SystemCallError) {
+  private mutating func takeLeave(
+    of client: ClientSocket, _ id: ConnectionID
+  ) throws(SystemCallError) {
+    if client.isWatched {
+      client.isWatched = false
+      try epoll.remove(client.socket.rawValue)
+    }
     var bytes: [UInt8] = []
     // The kernel holds no more than a socket's buffer of it.
     while case .moved = try client.socket.receive(appendingTo: &bytes, atMost: Host.bytesPerRead) {}
     service.receive(bytes.span, from: id)
     service.peerVanished(id)
-    if client.isWatched {
-      client.isWatched = false
-      try epoll.remove(client.socket.rawValue)
-    }
   }
 
   private static let bytesPerRead = 64 << 10
@@ -231,41 +260,59 @@ package struct Host: ~Copyable {
   // MARK: What goes out
 
   /// Sends what a client has waiting and asks epoll for what it wants next; closes it when all is said.
-  private mutating func serve(_ id: ConnectionID) throws(SystemCallError) {
-    guard let client = service.wish(of: id) == nil ? nil : clients[id.place] else { return }
-    if service.wish(of: id)?.hasOutput == true {
-      let transfer = try service.withOutput(of: id) { (output) throws(SystemCallError) in
-        try client.socket.send(output)
-      }
-      switch transfer {
-      case .moved(let bytes): service.sent(bytes, to: id)
-      case .wouldBlock: break
-      case .closed: service.peerVanished(id)
-      }
+  private mutating func serve(_ id: ConnectionID) {
+    guard let wish = service.wish(of: id), let client = clients[id.place] else { return }
+    do throws(SystemCallError) {
+      if wish.hasOutput { try send(to: client, id) }
+      try ask(for: client, id)
+    } catch {
+      fail(id, error)
     }
-    guard let wish = service.wish(of: id) else { return }
-    if wish.isDone {
-      service.forget(id)
-      clients[id.place] = nil  // Closes it; epoll forgets it with that.
-      try resumeAccepting()
-      return
+    if service.wish(of: id)?.isDone == true { drop(id) }
+  }
+
+  private mutating func send(to client: ClientSocket, _ id: ConnectionID) throws(SystemCallError) {
+    let transfer = try service.withOutput(of: id) { (output) throws(SystemCallError) in
+      try client.socket.send(output)
     }
+    switch transfer {
+    case .moved(let bytes): service.sent(bytes, to: id)
+    case .wouldBlock: break
+    case .closed: service.peerVanished(id)
+    }
+  }
+
+  /// Tells epoll what the client waits for, where that has changed.
+  private func ask(for client: ClientSocket, _ id: ConnectionID) throws(SystemCallError) {
+    guard let wish = service.wish(of: id), !wish.isDone, client.isWatched else { return }
     var interest: Epoll.Interest = []
     if wish.hasOutput { interest.insert(.writable) }
     if wish.wantsInput { interest.insert(.readable) }
-    if interest != client.interest, client.isWatched {
-      client.interest = interest
-      try epoll.modify(client.socket.rawValue, interest, token: id.token)
-    }
+    guard interest != client.interest else { return }
+    client.interest = interest
+    try epoll.modify(client.socket.rawValue, interest, token: id.token)
+  }
+
+  /// A system call failed for one client: it is given up, everybody else goes on.
+  private mutating func fail(_ id: ConnectionID, _ error: SystemCallError) {
+    log.send(.debug, "A client was given up: \(error)")
+    service.peerVanished(id)
+  }
+
+  /// Closes a client's descriptor; epoll forgets it with that.
+  private mutating func drop(_ id: ConnectionID) {
+    service.forget(id)
+    clients[id.place] = nil
+    if acceptsAgainAt != nil { acceptsAgainAt = 0 }
   }
 
   // MARK: The end
 
   private mutating func stop(on signal: Signal) {
     guard stopsAt == nil else { return }
-    journal.send(.info, "Stopping on signal \(signal.rawValue)")
+    log.send(.info, "Stopping on signal \(signal.rawValue)")
     stopsAt = Clocks.boottimeNSec() + 2_000_000_000
-    if isAccepting { try? epoll.remove(listener.rawValue) }
+    if acceptsAgainAt == nil { try? epoll.remove(listener.rawValue) }
   }
 
   /// Whether it was told to stop and everything that was read is answered, or its time is up.

@@ -22,9 +22,6 @@ package struct Journal: Sendable {
     }
   }
 
-  /// What is less urgent is not written.
-  package var threshold = Priority.info
-
   private enum Destination { case journal, descriptor(Int32) }
   private let destination: Destination
 
@@ -51,7 +48,6 @@ package struct Journal: Sendable {
 
   /// Writes an entry. It may wait for the journal. What cannot be written is lost.
   package func send(_ priority: Priority, _ message: String, fields: [Field] = []) {
-    guard priority <= threshold else { return }
     switch destination {
     case .descriptor(let fd): writeLine(message, to: fd)
     case .journal:

@@ -51,6 +51,8 @@ struct Slab: ~Copyable {
 
   private static var headCount: UInt32 { 16 << 6 }
 
+  private static var hugePage: Int { 1 << 21 }
+
   private var nodes: UnsafeMutablePointer<Node>
   private var generations: UnsafeMutablePointer<UInt32>  // By node: one index serves for both.
   private let occupancy: UnsafeMutablePointer<UInt64>
@@ -62,6 +64,7 @@ struct Slab: ~Copyable {
   private var retiredCount = 0
 
   private var capacity: UInt32
+
   /// How many entries were ever in use at once: all indices are below it.
   private(set) var entriesInUse: UInt32 = 0
 
@@ -78,12 +81,12 @@ struct Slab: ~Copyable {
     capacity = Slab.headCount + UInt32(entries)
     // SAFETY: the slab owns the three allocations until `deinit` (or `grow`) gives them back. The
     // heads and all of the occupancy are initialised here, an entry when it is first allocated.
-    unsafe nodes = .allocate(capacity: Int(capacity))
+    unsafe nodes = Slab.allocateNodes(capacity)
     unsafe generations = .allocate(capacity: Int(capacity))
     unsafe occupancy = .allocate(capacity: Int(Slab.rowCount))
     unsafe occupancy.initialize(repeating: 0, count: Int(Slab.rowCount))
     for head in 0..<Slab.headCount {
-      let node = Node(next: head, previous: head, deadline: 0)
+      let node = Node(next: head, previous: head, deadline: .max)
       // SAFETY: below the capacity, which includes the heads.
       unsafe (nodes + Int(head)).initialize(to: node)
     }
@@ -165,7 +168,7 @@ struct Slab: ~Copyable {
     capacity = overflow ? .max : twice
     // SAFETY: all nodes below `end` are initialised, of the generations those of entries, and none
     // beyond. They move to the new memory; nobody else has a pointer to the old.
-    let newNodes = UnsafeMutablePointer<Node>.allocate(capacity: Int(capacity))
+    let newNodes = unsafe Slab.allocateNodes(capacity)
     unsafe newNodes.moveInitialize(from: nodes, count: Int(end))
     unsafe nodes.deallocate()
     unsafe nodes = newNodes
@@ -176,6 +179,22 @@ struct Slab: ~Copyable {
       from: generations + heads, count: Int(entriesInUse))
     unsafe generations.deallocate()
     unsafe generations = newGenerations
+  }
+
+  private static func allocateNodes(_ capacity: UInt32) -> UnsafeMutablePointer<Node> {
+    let byteCount = Int(capacity) * MemoryLayout<Node>.stride
+    // By the line of the cache, and where it may come to use one, by the huge page.
+    let alignment = byteCount < hugePage ? 64 : hugePage
+    // SAFETY: fresh memory, bound to the one type that it ever has.
+    return unsafe UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: alignment)
+      .bindMemory(to: Node.self, capacity: Int(capacity))
+  }
+
+  /// The addresses of all nodes, those never touched included.
+  var addresses: Range<UInt> {
+    // SAFETY: only a number is made of the pointer.
+    let start = unsafe UInt(bitPattern: nodes)
+    return start..<start + UInt(capacity) * UInt(MemoryLayout<Node>.stride)
   }
 
   // MARK: Deadlines
@@ -190,7 +209,11 @@ struct Slab: ~Copyable {
   /// A number kept with a list; it means what the user of the slab says it means.
   func note(of head: Head) -> UInt64 { self[head.node].deadline }
 
-  mutating func setNote(of head: Head, to note: UInt64) { self[head.node].deadline = note }
+  /// Makes the number the lesser of what it is and `note`; that of an empty list is the greatest.
+  @inline(__always)
+  mutating func lowerNote(of head: Head, to note: UInt64) {
+    self[head.node].deadline = min(self[head.node].deadline, note)
+  }
 
   // MARK: Lists
 
@@ -206,12 +229,6 @@ struct Slab: ~Copyable {
   func isEmpty(_ head: Head) -> Bool { self[head.node].next == head.node }
 
   func first(of head: Head) -> Cell? { entry(self[head.node].next) }
-
-  /// The one cell of a list that has but one.
-  @inline(__always)
-  func only(of head: Head) -> Cell? {
-    self[head.node].next == self[head.node].previous ? entry(self[head.node].next) : nil
-  }
 
   /// The next one of the same list, `nil` after the last.
   func cell(after cell: Cell) -> Cell? { entry(self[cell.node].next) }
@@ -283,6 +300,7 @@ struct Slab: ~Copyable {
 
   @inline(__always)
   private mutating func setEmpty(_ head: Head) {
+    self[head.node].deadline = .max
     self[occupancyOf: head.row] &= ~(1 &<< head.list)
     if self[occupancyOf: head.row] == 0 { occupiedRows &= ~(1 &<< head.row) }
   }

@@ -2,7 +2,7 @@
 ///
 /// It knows neither clock nor countdown: time is an argument, and an entry is an id with a deadline.
 /// It calls nobody back, so that no handler can meet a half-turned wheel. `Slab` holds its memory
-/// and all that is unsafe about it; this file is the algorithm.
+/// and all that touches pointers; this file is the algorithm.
 ///
 /// Source: G. Varghese, T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987, scheme 7.
 ///
@@ -55,6 +55,11 @@ package struct Wheel: ~Copyable {
   /// (or worn out: a cell has 2^31 generations), so that arrays kept by index stay dense.
   package var capacityInUse: Int { Int(slab.entriesInUse) }
 
+  /// The addresses of the cells, for a host that tells the kernel how to page them: among a million,
+  /// pages of 2 MiB save a good part of every operation. The range begins on such a page where it
+  /// fills one, and changes when the wheel grows beyond its reservation.
+  package var addresses: Range<UInt> { slab.addresses }
+
   // MARK: Entries
 
   /// A new, parked entry. The cell released last is used first, for its memory is warm. O(1).
@@ -68,7 +73,8 @@ package struct Wheel: ~Copyable {
   package mutating func start(at deadline: Instant) -> EntryID {
     guard let cell = slab.allocateFreed() else { return startFresh(at: deadline) }
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
     return slab.id(of: cell)
   }
 
@@ -77,7 +83,8 @@ package struct Wheel: ~Copyable {
   private mutating func startFresh(at deadline: Instant) -> EntryID {
     let cell = slab.allocateFresh()
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
     return slab.id(of: cell)
   }
 
@@ -88,7 +95,8 @@ package struct Wheel: ~Copyable {
     let cell = liveCell(of: id)
     unlink(cell)
     count &+= 1  // Cells are fewer than 2^32.
-    file(cell, at: deadline.rawValue)
+    slab.setDeadline(of: cell, to: deadline.rawValue)
+    file(cell, by: deadline.rawValue)
   }
 
   /// Takes an entry out of its slot, or off what is about to be reported, and keeps it. O(1).
@@ -146,17 +154,12 @@ package struct Wheel: ~Copyable {
 
   // MARK: Filing
 
-  /// Puts an entry that is on no list on the one that its deadline and `now` imply.
+  /// Puts an entry that is on no list on the one that its deadline, given again, and `now` imply.
   @inline(__always)
-  private mutating func file(_ cell: Slab.Cell, at deadline: UInt64) {
-    slab.setDeadline(of: cell, to: deadline)
+  private mutating func file(_ cell: Slab.Cell, by deadline: UInt64) {
     guard deadline > now.rawValue else { return slab.append(cell, to: .draining) }
-    let row = Wheel.row(of: deadline, at: now.rawValue)
-    let head = Wheel.slot(for: deadline, inRow: row)
-    if row == 1 {
-      let minimum = slab.isEmpty(head) ? deadline : min(slab.note(of: head), deadline)
-      slab.setNote(of: head, to: minimum)
-    }
+    let head = Wheel.slot(for: deadline, inRow: Wheel.row(of: deadline, at: now.rawValue))
+    slab.lowerNote(of: head, to: deadline)
     slab.append(cell, to: head)
   }
 
@@ -177,25 +180,18 @@ package struct Wheel: ~Copyable {
 
   /// When to call ``advance(to:limit:into:)`` next; `nil` when nothing waits. O(1).
   ///
-  /// It is never later than the earliest deadline, and ``now`` if something is due already. Where
-  /// that deadline stands on the lowest level or alone in its slot, it is exact (on the lowest level
-  /// up to 63 µs early, once an entry left the slot unreported). Otherwise it is the start of the
-  /// slot, so that what cascades has done so before anything is due.
+  /// It is never later than the earliest deadline, and ``now`` if something is due already. It is that
+  /// deadline, unless the entry that had the earliest one left its slot unreported: then it is too
+  /// early, by at most one wake for each level.
   package var nextWake: Instant? {
     guard let head = slab.firstOccupied else { return nil }
-    let row = head.row
-    if row > 1, let cell = slab.only(of: head) { return Instant(inRange: slab.deadline(of: cell)) }
     return Instant(inRange: turn(of: head))
   }
 
-  /// When this list, the first one occupied, has to be emptied.
+  /// When this list, the first one occupied, has to be emptied: at the earliest deadline on it.
   @inline(__always)
   private func turn(of head: Slab.Head) -> UInt64 {
-    let row = head.row
-    if row == 1 { return slab.note(of: head) }
-    if row == 0 { return now.rawValue }
-    let shift = row &* 6  // At most 48 bits.
-    return (now.rawValue &>> shift & ~63 | head.list) &<< shift  // Its higher digits, the slot, 0.
+    head == .draining ? now.rawValue : slab.note(of: head)
   }
 
   /// Moves ``now`` towards `target` and appends the entries that are due by then to `due`.
@@ -207,44 +203,37 @@ package struct Wheel: ~Copyable {
   /// - Parameters:
   ///   - target: One before ``now``, from a clock that seems to go back, counts as ``now``.
   ///   - limit: How many entries to report or to file anew at most, 1 or more.
-  ///   - due: Appended to, never read. Reserve capacity once and reuse it.
+  ///   - due: Appended to, never read. Use the same one every time.
   /// - Returns: Whether `target` was reached. If not, the limit was used up; the next call goes on
   ///   from there, and until then ``nextWake`` is ``now``.
   /// - Complexity: O(due + cascaded), however many ticks are skipped.
-  package mutating func advance(to target: Instant, limit: Int, into due: inout [EntryID]) -> Bool {
+  package mutating func advance(to target: Instant, limit: Int, into due: inout DueEntries) -> Bool {
     precondition(limit > 0, "a turn that may do nothing never ends")
     let target = max(now, target)
     var budget = limit
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
       if turn > target.rawValue { break }
-      now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
+      if head != .draining {
+        precondition(turn > now.rawValue, "a slot's turn is behind now")
+        // Not the slot's start: nothing is due between that and the earliest deadline in it, and what
+        // is filed anew is filed lower for it. All of that deadline's tick that is due comes with it.
+        now = Instant(inRange: min(target.rawValue, turn | 63))
+      }
       guard empty(head, budget: &budget, into: &due) else { return false }
+      if now == target { return true }  // What is left has its turn later.
     }
     now = target
     return true
-  }
-
-  /// What `now` becomes before the list is emptied, from its turn on and up to `target`.
-  @inline(__always)
-  private func arrival(at head: Slab.Head, turn: UInt64, target: UInt64) -> UInt64 {
-    let row = head.row
-    // What of the tick is due by `target` is reported; the rest is filed in it anew.
-    if row == 1 { return min(target, turn | 63) }
-    // One that stands alone need not cascade: there is nothing between here and its deadline.
-    if row > 1, let cell = slab.only(of: head), slab.deadline(of: cell) <= target {
-      return slab.deadline(of: cell)
-    }
-    return turn
   }
 
   /// Reports or files anew what is on a list, until that is empty or the budget used up; the rest
   /// then goes to the draining list, which is empty while this runs. Says whether there was no rest.
   @inline(__always)
   private mutating func empty(
-    _ head: Slab.Head, budget: inout Int, into due: inout [EntryID]
+    _ head: Slab.Head, budget: inout Int, into due: inout DueEntries
   ) -> Bool {
-    guard let (first, last) = slab.detach(head) else { return true }
+    guard let (first, last) = slab.detach(head) else { fatalError("an occupied list is empty") }
     var next: Slab.Cell? = first
     while let cell = next {
       if budget == 0 {
@@ -255,7 +244,7 @@ package struct Wheel: ~Copyable {
       next = slab.cell(after: cell)
       let deadline = slab.deadline(of: cell)
       if deadline > now.rawValue {
-        file(cell, at: deadline)
+        file(cell, by: deadline)
       } else {
         report(cell, into: &due)
       }
@@ -263,9 +252,8 @@ package struct Wheel: ~Copyable {
     return true
   }
 
-  /// Apart, so that cascading does not save the registers that appending needs.
-  @inline(never)
-  private mutating func report(_ cell: Slab.Cell, into due: inout [EntryID]) {
+  @inline(__always)
+  private mutating func report(_ cell: Slab.Cell, into due: inout DueEntries) {
     count &-= 1  // It counted this one.
     setParked(cell)
     due.append(slab.id(of: cell))
@@ -291,7 +279,7 @@ package struct Wheel: ~Copyable {
           let row = Wheel.row(of: deadline, at: now.rawValue)
           let implied = Wheel.slot(for: deadline, inRow: row)
           if implied != head { return "\(deadline) is in \(head), not in \(implied) at \(now)" }
-          if head.row == 1 && deadline < slab.note(of: head) {
+          if deadline < slab.note(of: head) {
             return "\(deadline) is earlier than the minimum \(slab.note(of: head)) of \(head)"
           }
         }
@@ -300,12 +288,12 @@ package struct Wheel: ~Copyable {
         if waiting > liveCount { return "more entries on lists than live" }
         next = slab.cell(after: cell)
       }
-      if head.row == 1 {
-        let minimum = Instant(clamping: slab.note(of: head))
-        if minimum <= now || minimum.tick.rawValue & 63 != head.list
-          || minimum.tick.rawValue >> 6 != now.tick.rawValue >> 6
+      if head != .draining {
+        let minimum = slab.note(of: head)
+        if minimum <= now.rawValue
+          || Wheel.slot(for: minimum, inRow: Wheel.row(of: minimum, at: now.rawValue)) != head
         {
-          return "the minimum \(minimum) of \(head) is not in its tick after \(now)"
+          return "the minimum \(minimum) of \(head) is not in that slot after \(now)"
         }
       }
     }

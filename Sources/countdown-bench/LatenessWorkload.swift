@@ -18,10 +18,11 @@ enum LatenessWorkload {
     let sizes = options.size.map { [$0] } ?? [0, 100_000]
     let countdowns = options.operations ?? 200
     let rounds = options.rounds ?? 5
-    print("lateness: µs after the deadline; \(rounds) rounds of \(countdowns) in turn, 2 … 12 ms each")
+    print(
+      "lateness: µs after the deadline; \(rounds) rounds of \(countdowns) in turn, 2 … 12 ms each")
     print(row("pending", "what", "p50", "p90", "p99", "max", "early"))
     for size in sizes {
-      var daemon = try PrivateDaemon.start(in: CurrentProcess.folder)
+      var daemon = try PrivateDaemon.start(in: CurrentProcess.folder, log: .null)
       do {
         let samples = try measure(daemon.socketPath, size, countdowns, rounds, seed: options.seed)
         write(samples, size)
@@ -84,7 +85,8 @@ enum LatenessWorkload {
         }
         let arrival = Clocks.boottimeNSec()
         let events = try SubscriptionReply(Members(parsing: reply.parameters)).events
-        guard let late = events.first?.lateUSec, let deadline = started.deadline?.boottimeUSec else {
+        guard let late = events.first?.lateUSec, let deadline = started.deadline?.boottimeUSec
+        else {
           throw ClientError.garbled("an expiry without its lateness")
         }
         samples.handedOut.append(Double(late))

@@ -1,4 +1,5 @@
 import ControlClient
+import ControlInterface
 import JSON
 import LinuxIO
 

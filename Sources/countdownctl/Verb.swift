@@ -1,8 +1,5 @@
 import ControlClient
 
-/// The version of this program, as that of the daemon beside it.
-let programVersion = "0.1.0"
-
 /// Something to do: what it takes, what its help says, and how it is carried out.
 struct Verb: Sendable {
   let name: String

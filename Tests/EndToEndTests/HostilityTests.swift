@@ -6,7 +6,9 @@ import Testing
 
 /// Clients that misbehave harm themselves only.
 @Suite struct HostilityTests {
-  private static func call(_ method: String, _ name: String, _ durationUSec: Int64? = nil) -> [UInt8] {
+  private static func call(_ method: String, _ name: String, _ durationUSec: Int64? = nil)
+    -> [UInt8]
+  {
     encodeCall(
       "io.countdownd.Countdown.\(method)",
       parameters: encodeParameters {
@@ -27,7 +29,9 @@ import Testing
     return bytes
   }
 
-  @Test func `B44 a thousand clients send Start and leave: all exist, and the log says nothing`() throws {
+  @Test func `B44 a thousand clients send Start and leave: all exist, and the log says nothing`()
+    throws
+  {
     let directory = try TemporaryDirectory(prefix: "b44-")
     let log = "\(directory.path)/log"
     try withDaemon(log: .file(path: log)) { daemon in
@@ -107,7 +111,8 @@ import Testing
       for text in [
         String(repeating: "[", count: 100_000) + "\0",
         #"{"method":"io.countdownd.Countdown.Start","parameters":{"name":"n","durationUSec":1,"payload":"#
-          + String(repeating: #"{"a":"#, count: 10_000) + "1" + String(repeating: "}", count: 10_000)
+          + String(repeating: #"{"a":"#, count: 10_000) + "1"
+          + String(repeating: "}", count: 10_000)
           + "}}\0",
       ] {
         let socket = try daemon.connectRaw()
@@ -118,7 +123,8 @@ import Testing
     }
   }
 
-  @Test func `B49 flags and methods that do not fit are named, and the connection goes on`() throws {
+  @Test func `B49 flags and methods that do not fit are named, and the connection goes on`() throws
+  {
     try withDaemon { daemon in
       let socket = try daemon.connectRaw()
       let calls = [
@@ -142,7 +148,10 @@ import Testing
     }
   }
 
-  @Test func `B16 started and cancelled twenty thousand times over and over, memory stays as it was`() throws {
+  @Test
+  func `B16 started and cancelled twenty thousand times over and over, memory stays as it was`()
+    throws
+  {
     try withDaemon { daemon in
       let socket = try daemon.connectRaw()
       var sizes: [Int] = []
@@ -164,4 +173,3 @@ import Testing
     }
   }
 }
-

@@ -5,10 +5,14 @@ import Testing
 
 /// B41: who owns the socket is told by a lock, never by a ping.
 @Suite struct OwnershipTests {
-  private static func program() throws -> String { "\(try #require(CurrentProcess.folder))/countdownd" }
+  private static func program() throws -> String {
+    "\(try #require(CurrentProcess.folder))/countdownd"
+  }
 
   /// Starts a daemon that is not expected to serve; its exit status and what it said.
-  private func runToEnd(_ path: String, log: String) throws -> (exit: ChildProcess.Exit, said: String) {
+  private func runToEnd(_ path: String, log: String) throws -> (
+    exit: ChildProcess.Exit, said: String
+  ) {
     var child = try ChildProcess(
       running: Self.program(), arguments: ["--socket", path], error: .file(path: log))
     for _ in 0..<500 {
@@ -92,7 +96,9 @@ import Testing
   /// Waits until a daemon answers there.
   private func awaitService(at path: String) throws {
     for _ in 0..<500 {
-      if var connection = try? Connection(to: path), (try? connection.call("Count")) != nil { return }
+      if var connection = try? Connection(to: path), (try? connection.call("Count")) != nil {
+        return
+      }
       pass(milliseconds: 10)
     }
     Issue.record("no daemon answers at \(path)")

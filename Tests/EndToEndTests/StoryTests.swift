@@ -5,7 +5,9 @@ import Testing
 
 /// The three stories that the program is for, on the real daemon.
 @Suite struct StoryTests {
-  @Test func `flash sale: a viewer comes back to the right remainder and the end is at zero`() throws {
+  @Test func `flash sale: a viewer comes back to the right remainder and the end is at zero`()
+    throws
+  {
     try withDaemon { daemon in
       var seller = try daemon.connect()
       var listener = try daemon.connect()
@@ -55,7 +57,9 @@ import Testing
     }
   }
 
-  @Test func `unpaid order: a payment in the last moment wins or comes too late, never both`() throws {
+  @Test func `unpaid order: a payment in the last moment wins or comes too late, never both`()
+    throws
+  {
     try withDaemon { daemon in
       var shop = try daemon.connect()
       var listener = try daemon.connect()
@@ -68,7 +72,8 @@ import Testing
         let length = Int64.random(in: 200...1_200, using: &random)
         let started = try shop.start(name, length, payload: #"{"order":\#(order)}"#)
         // Paid about when it runs out: before, after, or in the same moment.
-        let moment = try #require(started.deadline?.boottimeUSec) + .random(in: -150...150, using: &random)
+        let moment =
+          try #require(started.deadline?.boottimeUSec) + .random(in: -150...150, using: &random)
         while boottimeUSec() < moment {}
         let refusal = try refusal { _ = try shop.call("Cancel", name) }
         let events = try #require(try listener.nextEvents())

@@ -5,7 +5,9 @@ import Testing
 
 /// Real clocks: never early, and no wake without a reason.
 @Suite struct TimeTests {
-  @Test func `B19 ten thousand real countdowns from a millisecond to ten seconds, none early`() throws {
+  @Test func `B19 ten thousand real countdowns from a millisecond to ten seconds, none early`()
+    throws
+  {
     try withDaemon { daemon in
       var caller = try daemon.connect()
       var listener = try daemon.connect()
@@ -43,7 +45,9 @@ import Testing
     }
   }
 
-  @Test func `B13 a length counts from when the call is handled, not from when it was written`() throws {
+  @Test func `B13 a length counts from when the call is handled, not from when it was written`()
+    throws
+  {
     try withDaemon { daemon in
       var caller = try daemon.connect()
       try daemon.send(.stop)
@@ -63,7 +67,9 @@ import Testing
     }
   }
 
-  @Test func `B20 the longest countdown alone wakes nobody, and a short one beside it is on time`() throws {
+  @Test func `B20 the longest countdown alone wakes nobody, and a short one beside it is on time`()
+    throws
+  {
     try withDaemon { daemon in
       var caller = try daemon.connect()
       let longest: Int64 = (1 << 53) - 1
