@@ -66,7 +66,9 @@ let package = Package(
 
     // The tests, module for module.
     .target(
-      name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport",
+      dependencies: ["CountdownService", "ControlInterface", "Countdowns", "TimingWheel"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "TimingWheelTests", dependencies: ["TimingWheel", "TestSupport"],
       swiftSettings: strict),
@@ -86,6 +88,21 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VarlinkTests", dependencies: ["Varlink", "JSON", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ControlInterfaceTests",
+      dependencies: ["ControlInterface", "Countdowns", "Varlink", "JSON", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CountdownServiceTests",
+      dependencies: ["CountdownService", "Countdowns", "TimingWheel", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["CountdownService", "Countdowns", "TimingWheel", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"], swiftSettings: strict),

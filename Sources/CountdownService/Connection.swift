@@ -72,8 +72,13 @@ struct Connection: Sendable {
   /// Notes that so many bytes have left.
   mutating func consume(_ bytes: Int) {
     sent += bytes
-    guard sent == output.count else { return }
-    dropOutput()
+    if sent == output.count {
+      dropOutput()
+    } else if sent > 64 << 10, sent > output.count / 2 {
+      // Who reads steadily and never catches up would keep all it ever read.
+      output.removeSubrange(..<sent)
+      sent = 0
+    }
   }
 
   /// Forgets what has not left.

@@ -33,7 +33,9 @@ struct EventRing: ~Copyable {
   private var head = 0
   private(set) var count = 0
   private(set) var byteCount = 0
-  private let limit: Int
+  /// Bytes of all events that were ever appended.
+  private(set) var appendedBytes = 0
+  let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
@@ -47,6 +49,7 @@ struct EventRing: ~Copyable {
     entries[(head + count) % entries.count] = entry
     count += 1
     byteCount += entry.bytes.count
+    appendedBytes += entry.bytes.count
   }
 
   /// The event at a position from `first` to before `end`.

@@ -40,6 +40,7 @@ extension Service {
       calls += 1
       bytes += message.count
       if carryOut(input.message(message), from: index) { input.take(message) }
+      if connections[index].isDeaf { abandonStream(index) }
     }
     if !connections[index].isClosing { swap(&input, &connections[index].input) }
   }
@@ -112,8 +113,9 @@ extension Service {
       case .standing(let id): writeStarted(id, created: false, to: index)
       case .change(let plan):
         let created = plan.action == .start
+        // One that only moves what stands keeps that one's payload.
         try carry(
-          plan, of: existing, payload: payload.map { message.copy(of: $0) },
+          plan, of: existing, payload: created ? payload.map { message.copy(of: $0) } : nil,
           reply: .started(created: created), from: index, isOneway: flags.isOneway)
       }
     case .get:
@@ -180,13 +182,13 @@ extension Service {
   /// Appends to a connection's output what `body` writes while it looks at the service.
   @discardableResult
   mutating func write<Result>(
-    to index: Int, _ body: (inout Service, inout JSONWriter) throws -> Result
-  ) rethrows -> Result {
+    to index: Int, _ body: (inout Service, inout JSONWriter) -> Result
+  ) -> Result {
     var bytes: [UInt8] = []
     swap(&bytes, &connections[index].output)  // Moved, so that it grows in place.
     var writer = JSONWriter(reusing: bytes)
     bytes = []
-    let result = try body(&self, &writer)
+    let result = body(&self, &writer)
     connections[index].output = writer.take()
     if connections[index].isDeaf { connections[index].dropOutput() }
     touch(index)

@@ -104,7 +104,7 @@ extension Service {
     for id in waiting {
       guard let index = place(of: id) else { continue }
       connections[index].activity = .calling
-      enqueue(index)
+      woken.append(id)
     }
   }
 

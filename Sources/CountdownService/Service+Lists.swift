@@ -16,12 +16,10 @@ extension Service {
       throw ServiceError.invalidParameter("limit")
     }
     var listing = Listing(
-      prefix: try prefix(request.prefix, in: message, "prefix"), state: request.state,
+      prefix: try nameOrNone(request.prefix, in: message, "prefix"), state: request.state,
       after: nil)
-    if let after = request.after {
-      var bytes: [UInt8] = []
-      after.appendDecoded(from: message, to: &bytes)
-      listing.after = bytes
+    if request.after != nil {
+      listing.after = try nameOrNone(request.after, in: message, "after")
     }
     if isStreamed {
       connections[index].activity = .listing(listing)
@@ -34,14 +32,14 @@ extension Service {
   /// Goes on with a `List` with `more`, as far as the connection's replies are read.
   mutating func continueListing(_ index: Int) {
     guard case .listing(var listing) = connections[index].activity else { return }
-    guard connections[index].pendingBytes <= Service.aheadOfReader else { return }
+    guard connections[index].pendingBytes <= aheadOfReader else { return }
     let isEnd = writePiece(&listing, limit: limits.pageLength, isStreamed: true, to: index)
     connections[index].activity = isEnd ? .calling : .listing(listing)
     enqueue(index)
   }
 
   /// Nothing more is written for a stream whose reader has so many bytes still to read.
-  static let aheadOfReader = 256 << 10
+  var aheadOfReader: Int { min(256 << 10, limits.queuedReplyBytes / 4) }
 
   /// Countdowns that a piece looks at, at most.
   private static let entriesPerPiece = 4_096
@@ -84,9 +82,12 @@ extension Service {
       page.removeAll(keepingCapacity: true)
       let wanted = min(listing.state == nil ? limit - written : 256, 256)
       collect(listing, user: user, limit: wanted)
+      guard let last = page.last.map({ nameBytes(of: $0) }) else { return true }
       for id in page {
         handOut(id)
         looked += 1
+        // One that was due has ended, and may have pushed out an older one that had ended.
+        guard scheduler.isLive(id) else { continue }
         if listing.state == nil || scheduler.state(of: id) == listing.state {
           writeCountdown(id, to: &writer)
           written += 1
@@ -97,8 +98,8 @@ extension Service {
           return false
         }
       }
-      guard let last = page.last, page.count == wanted else { return true }
-      listing.after = nameBytes(of: last)
+      guard page.count == wanted else { return true }
+      listing.after = last
     }
   }
 
@@ -122,13 +123,14 @@ extension Service {
     }
   }
 
-  /// A prefix as a parameter: any text; no name begins with one that is too long.
-  func prefix(
+  /// What could be a name, or empty: the only prefixes and places that there are. A NUL above all
+  /// would be taken for a name's end.
+  func nameOrNone(
     _ text: JSONString?, in message: Span<UInt8>, _ parameter: String
   ) throws(ServiceError) -> [UInt8] {
     var bytes: [UInt8] = []
     text?.appendDecoded(from: message, to: &bytes)
-    if bytes.count > Name.lengths.upperBound { throw .invalidParameter(parameter) }
+    if !bytes.isEmpty, Name.problem(in: bytes.span) != nil { throw .invalidParameter(parameter) }
     return bytes
   }
 }

@@ -22,7 +22,7 @@ extension Service {
       throw Refusal.quotaExceeded(
         resource: .streams, limit: limits.streams, used: streams.count)
     }
-    let prefix = try prefix(request.prefix, in: message, "prefix")
+    let prefix = try nameOrNone(request.prefix, in: message, "prefix")
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
     var subscription = Subscription(
@@ -55,9 +55,9 @@ extension Service {
     if streams.isEmpty { ring.removeAll() }
   }
 
-  /// Puts an event where the subscribers will find it.
+  /// Puts an event where the subscribers will find it, if any can want it.
   mutating func publish(_ event: Event) {
-    guard interest.contains(event.kind) else { return }
+    guard interest.contains(event.kind), scheduler.users[event.user].streams > 0 else { return }
     ring.append(entry(for: event))
   }
 
@@ -78,7 +78,7 @@ extension Service {
   mutating func serveStream(_ index: Int) {
     guard case .subscribed(var subscription) = connections[index].activity else { return }
     let before = connections[index].output.count
-    while connections[index].pendingBytes <= Service.aheadOfReader {
+    while connections[index].pendingBytes <= aheadOfReader {
       guard tellNext(&subscription, index) else { break }
     }
     if connections[index].output.count != before {

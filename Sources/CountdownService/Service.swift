@@ -29,6 +29,8 @@ package struct Service: ~Copyable {
   package private(set) var connectionCount = 0
 
   private var ready: [ConnectionID] = []
+  /// Connections whose name has become free in this turn, in the order in which they came to it.
+  var woken: [ConnectionID] = []
   private var touched: [ConnectionID] = []
 
   var ring: EventRing
@@ -129,12 +131,19 @@ package struct Service: ~Copyable {
     connections[index].hasEnded = true
     connections[index].isDeaf = true
     connections[index].dropOutput()
-    switch connections[index].activity {
-    case .subscribed, .listing: close(index)
-    case .calling, .awaitingVerdict, .blocked: break
-    }
+    abandonStream(index)
     enqueue(index)
     touch(index)
+  }
+
+  /// Nobody reads the stream: it ends. The calls after a list are still handled; none come after a
+  /// subscription.
+  mutating func abandonStream(_ index: Int) {
+    switch connections[index].activity {
+    case .subscribed: close(index)
+    case .listing: connections[index].activity = .calling
+    case .calling, .awaitingVerdict, .blocked: break
+    }
   }
 
   /// The host has closed the connection's descriptor, or never wants to hear of it again.
@@ -224,14 +233,20 @@ package struct Service: ~Copyable {
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     var told = 0
-    while told < Service.expiriesPerTurn, let event = scheduler.takeDue() {
+    let enough = ring.appendedBytes + Service.expiryBytesPerTurn
+    while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
+      let event = scheduler.takeDue()
+    {
       publish(event)
       told += 1
     }
     serveStreams()
     while let timer = scheduler.takeDueTimer() { handleTimer(timer.id, token: timer.token) }
     for verdict in verdicts { settle(verdict) }
-    let queue = ready
+    // Who waited for a verdict comes before everybody else: a connection that changes the same name
+    // again and again would keep the others waiting for ever.
+    let queue = woken + ready
+    woken.removeAll(keepingCapacity: true)
     ready.removeAll(keepingCapacity: true)
     for id in queue {
       guard let index = place(of: id) else { continue }
@@ -255,6 +270,9 @@ package struct Service: ~Copyable {
   /// Entries of the wheel that one turn looks at, and expiries that it tells.
   private static let entriesPerTurn = 4_096
   private static let expiriesPerTurn = 1_024
+  /// A turn tells no more bytes of expiries than a socket takes at once: who reads keeps up with a
+  /// crowd of any size.
+  private static let expiryBytesPerTurn = 128 << 10
 
   /// The connections to look at: send their output, adjust what is waited for, close what is done.
   package mutating func takeTouched() -> [ConnectionID] {
@@ -304,10 +322,12 @@ package struct Service: ~Copyable {
   }
 
   private mutating func serveStreams() {
-    guard ring.end != servedPosition else { return }
-    servedPosition = ring.end
-    for id in streams {
-      if let index = place(of: id) { serveStream(index) }
+    // Telling a state can hand out what is due, which is then told as well.
+    while ring.end != servedPosition {
+      servedPosition = ring.end
+      for id in streams {
+        if let index = place(of: id) { serveStream(index) }
+      }
     }
   }
 }

@@ -1,0 +1,104 @@
+internal import Countdowns
+internal import Varlink
+
+extension Service {
+  /// The first invariant that does not hold, in words; `nil` when all hold. O(everything there is).
+  ///
+  /// Reports instead of trapping, so that a simulation can add its seed and step.
+  package borrowing func brokenInvariant() -> String? {
+    brokenConnection() ?? brokenChange() ?? brokenStream() ?? ring.brokenInvariant()
+      ?? scheduler.brokenInvariant()
+  }
+
+  private borrowing func brokenConnection() -> String? {
+    var open = 0
+    var openOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    for (place, connection) in connections.enumerated() {
+      guard connection.id.index == place else { return "connection \(place) has another's name" }
+      guard connection.isOpen else { continue }
+      open += 1
+      openOfUser[Int(connection.user)] += 1
+      guard connection.sent <= connection.output.count else {
+        return "connection \(place) has sent more than there was"
+      }
+      guard connection.sent <= max(64 << 10, connection.output.count / 2) else {
+        return "connection \(place) keeps \(connection.sent) bytes that have left"
+      }
+      if connection.isClosing, connection.input.count > 0 {
+        return "connection \(place) is closing and keeps its input"
+      }
+      let waits = lockedNames.values.reduce(0) { sum, waiting in
+        sum + waiting.count { $0 == connection.id }
+      }
+      let undecided = underway.values.count { $0.connection == connection.id }
+      switch connection.activity {
+      case .blocked where waits != 1: return "connection \(place) is blocked by \(waits) names"
+      case .awaitingVerdict where undecided != 1:
+        return "connection \(place) awaits \(undecided) verdicts"
+      case .calling where waits + undecided > 0, .listing where waits + undecided > 0,
+        .subscribed where waits + undecided > 0:
+        return "connection \(place) is free, and waits for \(waits) names, \(undecided) verdicts"
+      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict: break
+      }
+    }
+    guard open == connectionCount else { return "\(open) connections count as \(connectionCount)" }
+    for user in openOfUser.indices {
+      let usage = scheduler.users[UInt32(user)]
+      guard usage.connections == openOfUser[user] else {
+        return "user \(usage.uid) has \(openOfUser[user]) connections, not \(usage.connections)"
+      }
+    }
+    return nil
+  }
+
+  private borrowing func brokenChange() -> String? {
+    let names = underway.values.map(\.name)
+    guard names.count == lockedNames.count, names.allSatisfy({ lockedNames[$0] != nil }) else {
+      return "\(names.count) changes are under way and \(lockedNames.count) names are locked"
+    }
+    for user in 0..<UInt32(scheduler.users.count) {
+      let starting = underway.values.count { $0.plan.user == user && $0.plan.addsOne }
+      guard scheduler.users[user].starting == starting else {
+        return "\(starting) countdowns are starting, not \(scheduler.users[user].starting)"
+      }
+    }
+    return nil
+  }
+
+  private borrowing func brokenStream() -> String? {
+    var subscribed: [ConnectionID] = []
+    var wanted: EventKinds = []
+    var streamsOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    for connection in connections where connection.isOpen {
+      guard case .subscribed(let subscription) = connection.activity else { continue }
+      subscribed.append(connection.id)
+      wanted.formUnion(subscription.kinds)
+      streamsOfUser[Int(connection.user)] += 1
+      if subscription.position > ring.end { return "a subscriber has heard what has not happened" }
+      if connection.isDeaf { return "a subscriber that is gone is still subscribed" }
+    }
+    guard Set(subscribed) == Set(streams), subscribed.count == streams.count else {
+      return "\(subscribed.count) are subscribed and \(streams.count) are streams"
+    }
+    if wanted != interest { return "the kinds that are wanted are not those that are kept" }
+    for user in streamsOfUser.indices {
+      let usage = scheduler.users[UInt32(user)]
+      guard usage.streams == streamsOfUser[user] else {
+        return "user \(usage.uid) has \(streamsOfUser[user]) streams, not \(usage.streams)"
+      }
+    }
+    if streams.isEmpty, ring.count > 0 { return "events are kept that nobody can read" }
+    return nil
+  }
+}
+
+extension EventRing {
+  /// The first invariant that does not hold, in words. O(`count`).
+  borrowing func brokenInvariant() -> String? {
+    var bytes = 0
+    for position in first..<end { bytes += self[position].bytes.count }
+    guard bytes == byteCount else { return "the ring has \(bytes) bytes, not \(byteCount)" }
+    guard bytes <= limit || count <= 1 else { return "the ring has \(bytes) bytes of \(limit)" }
+    return nil
+  }
+}

@@ -1,0 +1,145 @@
+import Countdowns
+import TestSupport
+import Testing
+
+/// One conversation that meets everything the interface file declares; what it did not meet is told.
+@Suite("Coverage")
+struct CoverageTests {
+  private static func converse() -> (Coverage, problems: [String]) {
+    var limits = Limits()
+    limits.countdownsPerUser = 12
+    let world = World(limits: limits)
+    let listener = world.connect()
+    world.post(
+      "Subscribe",
+      [
+        "prefix": "", "includeState": true, "heartbeatUSec": 10_000_000,
+        "kinds": ["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"],
+      ], .more, from: listener)
+    let client = world.connect()
+    func start(_ name: String, _ more: [String: JSONTree]) -> VirtualClient.Reply {
+      var parameters: [String: JSONTree] = ["name": .string(name)]
+      parameters.merge(more) { _, new in new }
+      return world.call("Start", .object(parameters), from: client)
+    }
+    _ = start("boot", ["durationUSec": 60_000_000, "clock": "boottime", "payload": ["a": 1]])
+    _ = start("mono", ["durationUSec": 60_000_000, "clock": "monotonic", "onConflict": "fail"])
+    let instant = world.clock.reading.realtime + 60_000_000
+    _ = start(
+      "real",
+      [
+        "deadlineUSec": .integer(instant), "clock": "realtime", "catchUp": "fire",
+        "durability": "memory",
+      ])
+    _ = start(
+      "grace", ["durationUSec": 2_000_000, "catchUp": "skip", "graceUSec": 3_000_000])
+    _ = start("again", ["durationUSec": 1_000_000, "repeatUSec": 1_000_000])
+    _ = start("boot", ["durationUSec": 1])
+    _ = start("boot", ["durationUSec": 1, "onConflict": "keep"])
+    _ = start("boot", ["durationUSec": 1, "onConflict": "once"])
+    _ = start("boot", ["durationUSec": 90_000_000, "onConflict": "extendOnly"])
+    _ = start("boot", ["durationUSec": 9_000_000, "onConflict": "replace", "payload": ["b": [2]]])
+    _ = start("boot", ["durationUSec": 9_000_000, "onConflict": "replace", "revision": 1])
+    _ = start("far", ["durationUSec": -1])
+    _ = start("safe", ["durationUSec": 1, "durability": "synced"])
+    world.call("Pause", ["name": "mono"], from: client)
+    world.call("Get", ["name": "mono"], from: client)
+    world.call("Resume", ["name": "boot"], from: client)
+    let revision = world.call("Resume", ["name": "mono"], from: client)["revision"] ?? 0
+    world.call("Extend", ["name": "mono", "byUSec": 1, "revision": revision], from: client)
+    world.call("Extend", ["name": "mono", "toRemainingUSec": 70_000_000], from: client)
+    for verb in ["Pause", "Resume", "Restart", "Cancel"] {
+      world.call(verb, ["name": "mono", "revision": 1], from: client)
+    }
+    world.call("Restart", ["name": "mono"], from: client)
+    world.call("Pause", ["name": "real"], from: client)
+    world.clock.suspend(4_500_000)
+    world.settle()
+    world.run(1_000_000)
+    for name in ["again", "grace", "mono"] {
+      world.call("Get", ["name": .string(name)], from: client)
+    }
+    world.call("Cancel", ["name": "grace"], from: client)
+    world.call("Cancel", ["name": "mono"], from: client)
+    world.call("Get", ["name": "mono"], from: client)
+    world.call("Get", ["name": "nobody"], from: client)
+    for state in ["running", "paused", "expired", "missed", "cancelled"] {
+      world.call(
+        "List", ["prefix": "", "state": .string(state), "after": "", "limit": 1], from: client)
+    }
+    world.call("Count", from: client)
+    for name in 0..<12 { _ = start("n\(name)", ["durationUSec": 60_000_000]) }
+    world.call("Pause", ["name": "n1"], from: client)
+    world.call("List", ["limit": 3], from: client)
+    world.run(20_000_000)
+    world.call("Nope", from: client)
+    world.call("a.b.C", from: client)
+    world.call("Get", ["name": "a"], .upgrade, from: client)
+    world.call("Subscribe", from: client)
+    world.call("Get", ["name": 1], from: client)
+    let late = world.connect()
+    world.post("Subscribe", ["includeState": true], .more, from: late)
+    world.settle()
+    var (coverage, problems) = (world.coverage, world.problems)
+
+    // A store of its own has the words about storage, and a stalled reader those about gaps.
+    let failing = DelayingLedger(
+      seed: 1, habits: .init(slowestTurns: 1, refusedPercent: 80), firstRevision: 1)
+    limits.recentEventsBytes = 1_000
+    let other = World(limits: limits, ledger: failing)
+    let reader = other.connect()
+    other.post("Subscribe", ["kinds": ["started", "cancelled"]], .more, from: reader)
+    let writer = other.connect()
+    other.settle()
+    other.setReading(false, reader)
+    let payload: JSONTree = ["x": .string(String(repeating: "x", count: 4_000))]
+    for _ in 0..<500 {
+      other.call(
+        "Start",
+        [
+          "name": "a", "durationUSec": 5_000_000, "onConflict": "replace", "durability": "synced",
+          "payload": payload,
+        ],
+        from: writer)
+    }
+    other.call("Get", ["name": "a"], from: writer)
+    other.setReading(true, reader)
+    other.settle()
+    coverage.formUnion(other.coverage)
+    problems += other.problems
+    return (coverage, problems)
+  }
+
+  @Test func `every method, error, field and word that is declared is met`() {
+    let (coverage, problems) = Self.converse()
+    #expect(problems == [])
+    let interface = InterfaceDescription.countdown
+    #expect(coverage.methods == Set(interface.methods.keys))
+    let standard: Set = [
+      "InterfaceNotFound", "MethodNotFound", "MethodNotImplemented", "InvalidParameter",
+      "ExpectedMore",
+    ]
+    #expect(coverage.errors == standard.union(interface.errors.keys))
+    for (method, declared) in interface.methods {
+      for field in declared.parameters {
+        #expect(coverage.parameters.contains("\(method).\(field.name)"))
+      }
+      // The verbs answer alike, and what was paused has no deadline.
+      for field in declared.reply where (method, field.name) != ("Pause", "deadline") {
+        #expect(coverage.fields.contains("\(method).\(field.name)"))
+      }
+    }
+    for (error, fields) in interface.errors {
+      for field in fields { #expect(coverage.fields.contains("\(error).\(field.name)")) }
+    }
+    for (name, kind) in interface.types {
+      switch kind {
+      case .structure(let fields):
+        for field in fields { #expect(coverage.fields.contains("\(name).\(field.name)")) }
+      case .enumeration(let words):
+        for word in words { #expect(coverage.words.contains("\(name).\(word)")) }
+      default: Issue.record("\(name) is neither a structure nor an enumeration")
+      }
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import CountdownService
+import Countdowns
+import TestSupport
+import Testing
+
+/// Connections: how many there may be, how they end, and what a client that does not read costs.
+@Suite("Connection")
+struct ConnectionTests {
+  private let length: JSONTree = 60_000_000
+
+  @Test func `B44: 1 000 clients send Start and vanish at once, and all of it exists`() {
+    let world = World()
+    world.checksInvariants = false
+    for name in 0..<1_000 {
+      let client = world.connect()
+      world.post("Start", ["name": .string("n\(name)"), "durationUSec": length], from: client)
+      world.vanish(client)
+      if name % 50 == 0 { world.settle() }
+    }
+    world.settle()
+    let client = world.connect()
+    #expect(world.call("Count", from: client)["running"] == 1_000)
+    #expect(world.service.connectionCount == 1)
+    #expect(world.service.brokenInvariant() == nil)
+  }
+
+  @Test func `what a client sent before it vanished is done, also behind a list`() {
+    let world = World()
+    let client = world.connect()
+    world.post("List", [:], .more, from: client)
+    world.post("Start", ["name": "a", "durationUSec": length], from: client)
+    world.vanish(client)
+    world.settle()
+    #expect(world.clients[client].isClosed)
+    let other = world.connect()
+    #expect(world.call("Count", from: other)["running"] == 1)
+  }
+
+  @Test func `what a client sent before it vanished in the middle of a list is done`() {
+    let world = World()
+    let client = world.connect()
+    let payload: JSONTree = ["x": .string(String(repeating: "x", count: 4_000))]
+    for name in 0..<200 {
+      world.call(
+        "Start", ["name": .string("n\(name)"), "durationUSec": length, "payload": payload],
+        from: client)
+    }
+    world.setReading(false, client)
+    world.post("List", [:], .more, from: client)
+    world.post("Start", ["name": "a", "durationUSec": length], from: client)
+    world.settle()
+    world.vanish(client)
+    world.settle()
+    #expect(world.clients[client].isClosed)
+    let other = world.connect()
+    #expect(world.call("Get", ["name": "a"], from: other).error == nil)
+  }
+
+  @Test func `a client that subscribes and vanishes at once leaves nothing behind`() {
+    var limits = Limits()
+    limits.streamsPerUser = 1
+    let world = World(limits: limits)
+    for _ in 0..<3 {
+      let client = world.connect()
+      world.post("Subscribe", ["includeState": true], .more, from: client)
+      world.vanish(client)
+      world.settle()
+      #expect(world.clients[client].isClosed)
+    }
+    #expect(world.service.connectionCount == 0)
+    #expect(world.service.nextWake == .never)
+    let client = world.connect()
+    #expect(world.call("Subscribe", [:], .more, from: client).error == nil)
+    #expect(world.problems == [])
+  }
+
+  // MARK: Limits
+
+  @Test func `a user may have MaxConnectionsPerUser, and one more is told and closed`() {
+    var limits = Limits()
+    limits.connectionsPerUser = 3
+    let world = World(limits: limits)
+    let clients = (0..<3).map { _ in world.connect(uid: 7) }
+    for client in clients { #expect(world.call("Count", from: client).error == nil) }
+    let refused = world.connect(uid: 7)
+    world.settle()
+    #expect(world.clients[refused].isClosed)
+    let reply = world.clients[refused].unexpected.first
+    #expect(reply?.errorName == "QuotaExceeded")
+    #expect(reply?.parameters == ["resource": "MaxConnectionsPerUser", "limit": 3, "used": 3])
+    #expect(world.call("Count", from: world.connect(uid: 8)).error == nil)
+    world.vanish(clients[0])
+    world.settle()
+    #expect(world.call("Count", from: world.connect(uid: 7)).error == nil)
+    for _ in 0..<5 { #expect(world.call("Count", from: world.connect(uid: 0)).error == nil) }
+  }
+
+  @Test func `there are MaxConnections in all, for root as well`() {
+    var limits = Limits()
+    limits.connections = 3
+    let world = World(limits: limits)
+    for uid in [1, 2, 0] as [UInt32] {
+      #expect(world.call("Count", from: world.connect(uid: uid)).error == nil)
+    }
+    for uid in [0, 3] as [UInt32] {
+      let refused = world.connect(uid: uid)
+      world.settle()
+      #expect(world.clients[refused].isClosed)
+      #expect(
+        world.clients[refused].unexpected.first?.parameters
+          == ["resource": "MaxConnections", "limit": 3, "used": 3])
+    }
+    #expect(world.problems == [])
+  }
+
+  @Test func `a user may have MaxStreamsPerUser, and goes on with calls after one too many`() {
+    var limits = Limits()
+    limits.streamsPerUser = 2
+    let world = World(limits: limits)
+    for _ in 0..<2 {
+      #expect(world.call("Subscribe", [:], .more, from: world.connect(uid: 7)).error == nil)
+    }
+    let client = world.connect(uid: 7)
+    let reply = world.call("Subscribe", [:], .more, from: client)
+    #expect(reply.errorName == "QuotaExceeded")
+    #expect(reply.parameters == ["resource": "MaxStreamsPerUser", "limit": 2, "used": 2])
+    #expect(world.call("Count", from: client).error == nil)
+    for _ in 0..<3 {
+      #expect(world.call("Subscribe", [:], .more, from: world.connect(uid: 0)).error == nil)
+    }
+  }
+
+  @Test func `there are MaxStreams in all, for root as well`() {
+    var limits = Limits()
+    limits.streams = 2
+    let world = World(limits: limits)
+    let first = world.connect(uid: 1)
+    #expect(world.call("Subscribe", [:], .more, from: first).error == nil)
+    #expect(world.call("Subscribe", [:], .more, from: world.connect(uid: 0)).error == nil)
+    let client = world.connect(uid: 0)
+    let reply = world.call("Subscribe", [:], .more, from: client)
+    #expect(reply.parameters == ["resource": "MaxStreams", "limit": 2, "used": 2])
+    world.vanish(first)
+    world.settle()
+    #expect(world.call("Subscribe", [:], .more, from: client).error == nil)
+  }
+
+  // MARK: Clients that do not read
+
+  @Test
+  func
+    `B48: who sends 100 000 calls and reads nothing is not read from, and later gets every reply`()
+  {
+    let world = World()
+    world.checksInvariants = false
+    let (client, other) = (world.connect(), world.connect())
+    world.keepBytes(of: client)
+    world.setReading(false, client)
+    var calls: [UInt8] = []
+    var expected: [UInt8] = []
+    for name in 0..<100_000 {
+      calls += Array(
+        "{\"method\":\"io.countdownd.Countdown.Get\",\"parameters\":{\"name\":\"\(name)\"}}\0".utf8)
+      expected += Array(
+        "{\"error\":\"io.countdownd.Countdown.NoSuchCountdown\",\"parameters\":{\"name\":\"\(name)\"}}\0"
+          .utf8)
+    }
+    world.send(calls, from: client)
+    for _ in 0..<300 { world.turn() }
+    let id = world.clients[client].id
+    #expect(world.service.wish(of: id)?.wantsInput == false)
+    let queued = world.service.withOutput(of: id) { $0.count }
+    #expect(queued > 1 << 20)
+    #expect(queued <= world.service.limits.queuedReplyBytes)
+    #expect(world.call("Count", from: other).error == nil)
+    world.setReading(true, client)
+    world.settle()
+    #expect(world.clients[client].bytes == expected)
+  }
+
+  /// It reads steadily, and there is always more: what it has read is given back all the same.
+  @Test func `one that never catches up keeps no more than what waits`() {
+    let world = World(piecesSeed: 1)
+    let client = world.connect()
+    world.keepBytes(of: client)
+    let payload: JSONTree = ["x": .string(String(repeating: "x", count: 4_000))]
+    world.call("Start", ["name": "a", "durationUSec": length, "payload": payload], from: client)
+    for _ in 0..<40 {
+      for _ in 0..<50 { world.post("Get", ["name": "a"], from: client) }
+      world.turn()
+    }
+    #expect(world.problems == ["Start was not answered"])  // Its bytes were only kept.
+  }
+
+  @Test
+  func `a client that does not read is answered in order when it does, with small queues as well`()
+  {
+    var limits = Limits()
+    limits.messageBytes = 4_096
+    limits.queuedReplyBytes = 8_192
+    let world = World(limits: limits, piecesSeed: 3)
+    let client = world.connect()
+    world.setReading(false, client)
+    for name in 0..<200 {
+      world.post("Start", ["name": .string("n\(name)"), "durationUSec": length], from: client)
+      world.post("Get", ["name": .string("n\(name)")], from: client)
+      if name % 10 == 0 { world.turn() }
+      let queued = world.service.withOutput(of: world.clients[client].id) { $0.count }
+      #expect(queued <= limits.queuedReplyBytes)
+    }
+    world.setReading(true, client)
+    world.settle()
+    for (place, call) in world.clients[client].calls.enumerated() {
+      #expect(call.isAnswered)
+      if place % 2 == 1 {
+        #expect(call.replies[0]["countdown"]?["name"]?.string == "n\(place / 2)")
+      }
+    }
+    #expect(world.problems == [])
+  }
+
+  @Test func `a reply that was sent makes no more turns`() {
+    let world = World()
+    let client = world.connect()
+    world.post("Count", from: client)
+    world.turn()
+    #expect(world.clients[client].calls[0].isAnswered)
+    #expect(world.service.nextWake == .never)
+  }
+}

@@ -1,0 +1,502 @@
+import CountdownService
+import Countdowns
+import TestSupport
+
+/// Judges a world by what was sent, what was answered, what one witness of each user was told, and
+/// what the clocks showed.
+///
+/// A witness hears every event of its user. From its events the oracle keeps what stands under every
+/// name; every reply must be what the plain model says of something that stood there in that turn.
+final class Oracle {
+  struct Key: Hashable {
+    let uid: UInt32
+    let name: String
+  }
+
+  /// One that hears some of the events, reading or not.
+  private struct Listener {
+    let client: Int
+    let uid: UInt32
+    let prefix: String
+    let kinds: Set<String>
+    let startTurn: Int
+    var expected: [(turn: Int, event: JSONTree)] = []
+    /// The first of those that it was not told yet.
+    var cursor = 0
+    /// Where it begins is not known to the event: its call came somewhere in its turn.
+    var isUnanchored = true
+    var hasGap = false
+    var mayHaveGap = false
+    var isReady = false
+  }
+
+  private(set) var problems: [String] = []
+  private let refusesSynced: Bool
+  private let retainUSec: Int64
+  /// Where verdicts come later, a call was decided at one of the turns since it was sent.
+  private let isDelayed: Bool
+  private var witnesses: [UInt32: Int] = [:]
+  private var listeners: [Int: Listener] = [:]
+  private var current: [Key: Standing] = [:]
+  private var endedAt: [Key: Int64] = [:]
+  /// What stood under a name in this turn, one after the other.
+  private var states: [Key: [Standing?]] = [:]
+  private var lockedBefore: Set<Key> = []
+  /// Starts by the number in their payload, and the turn after which they were sent.
+  private var starts: [Int64: (parameters: JSONTree, sentAfter: Int)] = [:]
+  private var startedNumbers: Set<Int64> = []
+  private var refusedNumbers: Set<Int64> = []
+  private var revisions: Set<Int64> = []
+  private var lastRevision: [UInt32: Int64] = [:]
+  /// The cancelled event that a replacement has to follow.
+  private var replaced: [Key: (revision: Int64, standing: Standing)] = [:]
+  private(set) var eventCount = 0
+
+  init(refusesSynced: Bool, isDelayed: Bool, retainUSec: Int64) {
+    self.refusesSynced = refusesSynced
+    self.isDelayed = isDelayed
+    self.retainUSec = retainUSec
+  }
+
+  // MARK: Told by the simulation
+
+  func witness(_ client: Int, of uid: UInt32) { witnesses[uid] = client }
+
+  func listen(_ client: Int, uid: UInt32, prefix: String, kinds: [String], turn: Int) {
+    listeners[client] = Listener(
+      client: client, uid: uid, prefix: prefix, kinds: Set(kinds), startTurn: turn)
+  }
+
+  func stalls(_ client: Int) { listeners[client]?.mayHaveGap = true }
+
+  func leaves(_ client: Int) { listeners[client] = nil }
+
+  func note(start number: Int64, _ parameters: JSONTree, sentAfter turn: Int) {
+    starts[number] = (parameters, turn)
+  }
+
+  /// The revision that stands under a name, for calls that name one.
+  func revision(uid: UInt32, name: String) -> Int64? {
+    current[Key(uid: uid, name: name)]?.revision
+  }
+
+  // MARK: After each turn
+
+  func judge(_ world: World) {
+    guard problems.isEmpty, let reading = world.readings.last else { return }
+    beginTurn(world, reading)
+    for news in world.written where witnesses[world.clients[news.client].uid] == news.client {
+      for event in news.reply["events"]?.array ?? [] where event["kind"] != "heartbeat" {
+        take(event, uid: world.clients[news.client].uid, world, reading)
+      }
+      if news.reply["gap"] == true { fail(world, "a witness has a gap") }
+    }
+    for news in world.written { judge(news, world, reading) }
+    for news in world.news where listeners[news.client] != nil { judgeListener(news, world) }
+    judgePromptness(world, reading)
+  }
+
+  private func beginTurn(_ world: World, _ reading: Reading) {
+    states.removeAll(keepingCapacity: true)
+    for (key, since) in endedAt where since + retainUSec <= reading.boottime {
+      if lockedBefore.contains(key) {
+        states[key] = [nil, current[key]]
+      } else {
+        current[key] = nil
+        endedAt[key] = nil
+      }
+    }
+  }
+
+  private func history(_ key: Key) -> [Standing?] { states[key] ?? [current[key]] }
+
+  private func set(_ key: Key, _ standing: Standing, _ reading: Reading) {
+    states[key] = history(key) + [standing]
+    current[key] = standing
+    endedAt[key] = standing.isEnded ? reading.boottime : nil
+  }
+
+  private func fail(_ world: World, _ text: String) {
+    problems.append("turn \(world.readings.count): \(text)")
+  }
+
+  /// The readings at which something answered now may have been decided.
+  private func window(_ world: World, since turn: Int) -> ArraySlice<Reading> {
+    isDelayed
+      ? world.readings[max(min(turn, world.readings.count - 1), 0)...] : world.readings.suffix(1)
+  }
+
+  // MARK: Events
+
+  private func take(_ event: JSONTree, uid: UInt32, _ world: World, _ reading: Reading) {
+    eventCount += 1
+    guard let kind = event["kind"]?.string, let name = event["name"]?.string,
+      let revision = event["revision"]?.integer, event["owner"] == .integer(Int64(uid))
+    else { return fail(world, "an event is not the user's: \(event.text)") }
+    for client in listeners.keys where listeners[client]?.uid == uid {
+      let isFor = listeners[client].map { $0.kinds.contains(kind) && name.hasPrefix($0.prefix) }
+      if isFor == true { listeners[client]?.expected.append((world.readings.count, event)) }
+    }
+    let key = Key(uid: uid, name: name)
+    if replaced[key] != nil, kind != "started" {
+      fail(
+        world, "something came between the end of a countdown and what replaced it: \(event.text)")
+    }
+    switch kind {
+    case "started": takeStarted(event, key, revision, world, reading)
+    case "expired": takeExpired(event, key, revision, world, reading)
+    case "cancelled": takeCancelled(event, key, revision, world, reading)
+    default: takeMoved(event, kind, key, revision, world, reading)
+    }
+  }
+
+  private func noteRevision(_ revision: Int64, _ key: Key, _ world: World) {
+    if !revisions.insert(revision).inserted { fail(world, "revision \(revision) was used twice") }
+    if let last = lastRevision[key.uid], revision <= last {
+      fail(world, "revision \(revision) came after \(last)")
+    }
+    lastRevision[key.uid] = revision
+  }
+
+  private func takeStarted(
+    _ event: JSONTree, _ key: Key, _ revision: Int64, _ world: World, _ reading: Reading
+  ) {
+    noteRevision(revision, key, world)
+    let before: Standing?
+    if let ended = replaced.removeValue(forKey: key) {
+      if ended.revision != revision { fail(world, "replaced by another: \(event.text)") }
+      before = ended.standing
+    } else {
+      before = current[key]
+      if let before, !before.isEnded { fail(world, "started twice: \(event.text)") }
+    }
+    guard let number = event["payload"]?["c"]?.integer, let start = starts[number] else {
+      return fail(world, "started by nobody: \(event.text)")
+    }
+    if refusedNumbers.contains(number) { fail(world, "it was refused, and started: \(event.text)") }
+    let isRestart = !startedNumbers.insert(number).inserted
+    var predictions: [Standing] = []
+    for moment in window(world, since: isRestart ? 0 : start.sentAfter) {
+      let prediction = predict(
+        isRestart ? "Restart" : "Start", isRestart ? ["name": .string(key.name)] : start.parameters,
+        on: before, at: moment, refusesSynced: refusesSynced)
+      guard case .becomes(var next) = prediction else { continue }
+      next.revision = revision
+      predictions.append(next)
+    }
+    let deadline = deadline(of: event)
+    guard
+      let next = predictions.first(where: {
+        $0.clock == deadline?.clock && $0.time == deadline?.time
+      })
+    else {
+      return fail(
+        world, "started otherwise than asked: \(event.text) before \(String(describing: before))")
+    }
+    if event["payload"] != next.payload { fail(world, "another payload: \(event.text)") }
+    if event["occurrence"] != (next.interval > 0 ? 1 : nil) {
+      fail(world, "occurrence: \(event.text)")
+    }
+    set(key, next, reading)
+  }
+
+  /// Which clock a deadline is on shows by its members.
+  private func deadline(of event: JSONTree) -> (clock: String, time: Int64)? {
+    guard let deadline = event["deadline"] else { return nil }
+    if let time = deadline["boottimeUSec"]?.integer { return ("boottime", time) }
+    if let time = deadline["monotonicUSec"]?.integer { return ("monotonic", time) }
+    return deadline["realtimeUSec"]?.integer.map { ("realtime", $0) }
+  }
+
+  private func takeExpired(
+    _ event: JSONTree, _ key: Key, _ revision: Int64, _ world: World, _ reading: Reading
+  ) {
+    guard var standing = current[key], standing.state == "running", standing.revision == revision
+    else {
+      return fail(world, "expired, but \(String(describing: current[key])): \(event.text)")
+    }
+    let now = standing.now(reading)
+    if now < standing.time { return fail(world, "early by \(standing.time - now): \(event.text)") }
+    let overrun = standing.interval > 0 ? (now - standing.time) / standing.interval : 0
+    let newest = standing.time + overrun * standing.interval
+    let told = (
+      event["lateUSec"]?.integer, deadline(of: event)?.time, event["occurrence"]?.integer,
+      event["missedOccurrences"]?.integer ?? 0
+    )
+    let isRight =
+      told.0 == now - newest && told.1 == newest && told.3 == overrun
+      && told.2 == (standing.interval > 0 ? standing.occurrence + overrun : nil)
+    if !isRight { fail(world, "expired otherwise than due: \(event.text), \(standing)") }
+    if standing.interval > 0 {
+      standing.time = newest + standing.interval
+      standing.occurrence += overrun + 1
+    } else {
+      standing.state = "expired"
+    }
+    set(key, standing, reading)
+  }
+
+  private func takeCancelled(
+    _ event: JSONTree, _ key: Key, _ revision: Int64, _ world: World, _ reading: Reading
+  ) {
+    guard var standing = current[key], !standing.isEnded, standing.revision == revision else {
+      return fail(world, "cancelled, but \(String(describing: current[key])): \(event.text)")
+    }
+    let remaining = event["remainingUSec"]?.integer
+    let isRight = window(world, since: world.readings.count - 100).contains {
+      standing.remaining(at: $0) == remaining && (isDelayed || !standing.isDue(at: $0))
+    }
+    if !isRight { fail(world, "cancelled with another rest: \(event.text), \(standing)") }
+    if let by = event["replacedBy"]?.integer {
+      replaced[key] = (by, standing)
+      return
+    }
+    standing.state = "cancelled"
+    set(key, standing, reading)
+  }
+
+  private func takeMoved(
+    _ event: JSONTree, _ kind: String, _ key: Key, _ revision: Int64, _ world: World,
+    _ reading: Reading
+  ) {
+    noteRevision(revision, key, world)
+    guard var standing = current[key], !standing.isEnded else {
+      return fail(world, "\(kind), but \(String(describing: current[key])): \(event.text)")
+    }
+    let moments = window(world, since: world.readings.count - 100)
+    let told = deadline(of: event)?.time ?? event["remainingUSec"]?.integer ?? -1
+    switch kind {
+    case "paused":
+      let isRight =
+        standing.state == "running" && moments.contains { standing.remaining(at: $0) == told }
+      if !isRight { fail(world, "paused otherwise: \(event.text), \(standing)") }
+      standing.state = "paused"
+    case "resumed":
+      let isRight =
+        standing.state == "paused" && moments.contains { standing.now($0) + standing.time == told }
+      if !isRight { fail(world, "resumed otherwise: \(event.text), \(standing)") }
+      standing.state = "running"
+    default:
+      if (standing.state == "running") != (event["deadline"] != nil) {
+        fail(world, "changed its state: \(event.text), \(standing)")
+      }
+    }
+    standing.time = told
+    standing.revision = revision
+    set(key, standing, reading)
+  }
+
+  // MARK: Replies
+
+  private func judge(_ news: World.News, _ world: World, _ reading: Reading) {
+    guard let place = news.call else { return }
+    let client = world.clients[news.client]
+    let call = client.calls[place]
+    switch call.method {
+    case "Count": judgeCount(news.reply, client.uid, world)
+    case "List": judgeList(news.reply, call, client.uid, world, reading)
+    case "Subscribe": break
+    default: judgeOne(news.reply, call, client.uid, world, reading)
+    }
+  }
+
+  private func judgeOne(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    guard let name = call.parameters["name"]?.string else { return }
+    let key = Key(uid: uid, name: name)
+    let number = call.parameters["payload"]?["c"]?.integer
+    if reply.errorName == "StorageFailed", isDelayed {
+      if let number, call.method == "Start" {
+        if startedNumbers.contains(number) { fail(world, "it started, and was refused: \(call)") }
+        refusedNumbers.insert(number)
+      }
+      return
+    }
+    let isLocked = lockedBefore.contains(key) || isLocked(key, world)
+    let stood = history(key)
+    for (place, standing) in stood.enumerated() {
+      // Due time decides: what is due is handed out before a call looks at it.
+      if standing?.isDue(at: reading) == true, !isLocked { continue }
+      if fits(reply, call, on: standing, place, stood, world, reading) { return }
+    }
+    fail(world, "\(call.method) \(call.parameters.text) on \(stood): \(reply)")
+  }
+
+  private func fits(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, on standing: Standing?, _ place: Int,
+    _ stood: [Standing?], _ world: World, _ reading: Reading
+  ) -> Bool {
+    func prediction(_ moment: Reading) -> Prediction {
+      predict(call.method, call.parameters, on: standing, at: moment, refusesSynced: refusesSynced)
+    }
+    switch prediction(reading) {
+    case .error(let name, let fields):
+      return reply.errorName == name && reply.parameters == fields
+    case .stands(let standing):
+      if call.method == "Get" { return shows(reply["countdown"], standing, reading) }
+      return reply.error == nil && reply["created"] == false && answers(reply, standing, reading)
+    case .becomes: break
+    }
+    // The change is the next thing that happened to the name, or what followed its own replacement.
+    guard reply.error == nil, let revision = reply["revision"]?.integer, place + 1 < stood.count,
+      let next = stood[place + 1]
+    else { return false }
+    if call.method == "Cancel" {
+      return next.state == "cancelled" && next.revision == revision
+        && window(world, since: call.sentAfter).contains {
+          standing?.remaining(at: $0) == reply["remainingUSec"]?.integer
+        }
+    }
+    let isAsked = window(world, since: call.sentAfter).contains {
+      guard case .becomes(var asked) = prediction($0) else { return false }
+      asked.revision = revision
+      return asked == next
+    }
+    if call.method == "Start" {
+      let isNew = next.payload == call.parameters["payload"]
+      guard reply["created"] == .boolean(isNew) else { return false }
+    }
+    return isAsked && answers(reply, next, reading)
+  }
+
+  /// Whether the fields that most replies share say what stands.
+  private func answers(_ reply: VirtualClient.Reply, _ standing: Standing, _ reading: Reading)
+    -> Bool
+  {
+    reply["revision"] == .integer(standing.revision)
+      && reply["remainingUSec"] == .integer(standing.remaining(at: reading))
+      && reply["now"]?["boottimeUSec"] == .integer(reading.boottime)
+      && (reply["state"] ?? .string(standing.state)) == .string(standing.state)
+      && (reply["deadline"] == nil) == (standing.state == "paused" || standing.state == "cancelled")
+  }
+
+  /// Whether a `Countdown` says what stands.
+  private func shows(_ countdown: JSONTree?, _ standing: Standing, _ reading: Reading) -> Bool {
+    guard let countdown else { return false }
+    let deadline = deadline(of: countdown)?.time
+    // Until an instant, the length depends on when the start was decided.
+    let isLengthUnknown = isDelayed && standing.clock == "realtime"
+    let hasDeadline = standing.state == "running" || standing.state == "expired"
+    return countdown["state"] == .string(standing.state)
+      && countdown["clock"] == .string(standing.clock)
+      && countdown["revision"] == .integer(standing.revision)
+      && (countdown["durationUSec"] == .integer(standing.length) || isLengthUnknown)
+      && countdown["remainingUSec"] == .integer(standing.remaining(at: reading))
+      && countdown["payload"] == standing.payload
+      && (countdown["repeatUSec"] ?? 0) == .integer(standing.interval)
+      && deadline == (hasDeadline ? standing.time : nil)
+  }
+
+  private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32, _ world: World) {
+    guard states.keys.allSatisfy({ $0.uid != uid }) else { return }  // Which moment is not known.
+    let mine = current.filter { $0.key.uid == uid }.values
+    let isRight =
+      reply["running"] == .integer(Int64(mine.count { $0.state == "running" }))
+      && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
+      && reply["ended"] == .integer(Int64(mine.count { $0.isEnded }))
+    if !isRight { fail(world, "Count: \(reply), \(mine)") }
+  }
+
+  private func judgeList(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    let prefix = call.parameters["prefix"]?.string ?? ""
+    let told = reply["countdowns"]?.array ?? []
+    let names = told.compactMap { $0["name"]?.string }
+    if names != names.sorted() || Set(names).count != names.count {
+      fail(world, "a list is not in order: \(names)")
+    }
+    for (name, countdown) in zip(names, told) {
+      let fits =
+        name.hasPrefix(prefix)
+        && history(Key(uid: uid, name: name)).contains { standing in
+          standing.map { shows(countdown, $0, reading) } ?? false
+        }
+      if !fits {
+        fail(world, "a list tells \(countdown.text), but \(history(Key(uid: uid, name: name)))")
+      }
+    }
+    // Whole only where it is one reply and nothing happened meanwhile.
+    guard reply["next"] == nil, !call.isStreamed, states.keys.allSatisfy({ $0.uid != uid }) else {
+      return
+    }
+    let mine = current.keys.filter { $0.uid == uid && $0.name.hasPrefix(prefix) }.map(\.name)
+      .sorted()
+    if mine != names { fail(world, "a list tells \(names), not \(mine)") }
+  }
+
+  // MARK: Listeners
+
+  private func judgeListener(_ news: World.News, _ world: World) {
+    guard var listener = listeners[news.client], news.reply.error == nil else { return }
+    defer { listeners[news.client] = listener }
+    if news.reply["ready"] == true {
+      if listener.isReady { fail(world, "ready twice") }
+      listener.isReady = true
+    }
+    if news.reply["gap"] == true {
+      if !listener.mayHaveGap { fail(world, "a gap for one that reads") }
+      listener.hasGap = true
+    }
+    for event in news.reply["events"]?.array ?? [] where event["kind"] != "heartbeat" {
+      if !listener.isReady { fail(world, "an event before ready") }
+      let rest = listener.expected[listener.cursor...]
+      guard let found = rest.firstIndex(where: { $0.event == event }) else {
+        return fail(world, "told what did not happen, twice, or is not for it: \(event.text)")
+      }
+      let passed = rest[..<found]
+      let isBeginning = listener.isUnanchored && passed.allSatisfy { $0.turn <= listener.startTurn }
+      if !passed.isEmpty, !listener.hasGap, !isBeginning {
+        fail(world, "passed over \(passed.count) events before \(event.text)")
+      }
+      listener.cursor = found + 1
+      listener.isUnanchored = false
+      listener.hasGap = false
+    }
+  }
+
+  // MARK: What must have come
+
+  private func isLocked(_ key: Key, _ world: World) -> Bool {
+    world.ledger?.isDeciding(owner: key.uid, name: Array(key.name.utf8)) ?? false
+  }
+
+  private func judgePromptness(_ world: World, _ reading: Reading) {
+    var locked: Set<Key> = []
+    for (key, standing) in current {
+      if isLocked(key, world) { locked.insert(key) }
+      guard standing.isDue(at: reading), !locked.contains(key) else { continue }
+      // What became due or free within this turn comes in the next one, and that is wanted at once.
+      let isNew = states[key] != nil || lockedBefore.contains(key)
+      if !isNew || world.service.nextWake != .now {
+        fail(world, "\(key) is due and not told: \(standing)")
+      }
+    }
+    lockedBefore = locked
+    for (key, end) in replaced { fail(world, "\(key) was replaced by nothing: \(end)") }
+  }
+
+  /// At the end, when everybody has read everything.
+  func judgeEnd(_ world: World) {
+    guard problems.isEmpty else { return }
+    for (place, client) in world.clients.enumerated() where !client.hasVanished && !client.isClosed
+    {
+      for call in client.calls where !call.isAnswered {
+        let isStream = call.method == "Subscribe"
+        if !isStream { fail(world, "client \(place) has no answer to \(call)") }
+        break  // What comes after a stream waits for ever.
+      }
+    }
+    for listener in listeners.values
+    where !world.clients[listener.client].isClosed && !listener.hasGap {
+      let rest = listener.expected[listener.cursor...]
+      let isBeginning = listener.isUnanchored && rest.allSatisfy { $0.turn <= listener.startTurn }
+      if !rest.isEmpty, !isBeginning {
+        fail(world, "\(rest.count) events were never told: \(rest.first!)")
+      }
+    }
+  }
+}
