@@ -82,12 +82,9 @@ extension Service {
       page.removeAll(keepingCapacity: true)
       let wanted = min(listing.state == nil ? limit - written : 256, 256)
       collect(listing, user: user, limit: wanted)
-      guard let last = page.last.map({ nameBytes(of: $0) }) else { return true }
       for id in page {
         handOut(id)
         looked += 1
-        // One that was due has ended, and may have pushed out an older one that had ended.
-        guard scheduler.isLive(id) else { continue }
         if listing.state == nil || scheduler.state(of: id) == listing.state {
           writeCountdown(id, to: &writer)
           written += 1
@@ -98,8 +95,8 @@ extension Service {
           return false
         }
       }
-      guard page.count == wanted else { return true }
-      listing.after = last
+      guard let last = page.last, page.count == wanted else { return true }
+      listing.after = nameBytes(of: last)
     }
   }
 

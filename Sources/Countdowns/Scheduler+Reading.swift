@@ -40,11 +40,6 @@ extension Scheduler {
       lateUSec: cameToDeadline ? extra?.lateUSec : nil)
   }
 
-  /// Whether it still is, running, paused or ended. O(1).
-  package func isLive(_ id: EntryID) -> Bool {
-    wheel.isLive(id) && table[id.index].role == .countdown
-  }
-
   /// The state alone. O(1).
   package func state(of id: EntryID) -> CountdownState { table[id.index].state }
 
