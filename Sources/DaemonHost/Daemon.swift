@@ -29,11 +29,14 @@ package enum Daemon {
     do {
       let configuration = try ConfigurationFiles(given: options.configurationFile).read()
       let settings = configuration.settings
-      for warning in configuration.warnings { journal.send(.warning, warning) }
+      let threshold = Journal.Priority(options.logLevel ?? settings.logLevel)
+      if threshold >= .warning {
+        for warning in configuration.warnings { journal.send(.warning, warning) }
+      }
       let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
         listeningOn: socket, limits: settings.limits, version: programVersion, journal: journal,
-        threshold: Journal.Priority(options.logLevel ?? settings.logLevel))
+        threshold: threshold)
       try host.run()
       return 0
     } catch {

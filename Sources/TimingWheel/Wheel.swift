@@ -208,7 +208,8 @@ package struct Wheel: ~Copyable {
   /// - Returns: Whether `target` was reached. If not, the limit was used up; the next call goes on
   ///   from there, and until then ``nextWake`` is ``now``.
   /// - Complexity: O(due + cascaded), however many ticks are skipped.
-  package mutating func advance(to target: Instant, limit: Int, into due: inout DueEntries) -> Bool {
+  package mutating func advance(to target: Instant, limit: Int, into due: inout DueEntries) -> Bool
+  {
     precondition(limit > 0, "a turn that may do nothing never ends")
     let target = max(now, target)
     var budget = limit

@@ -88,7 +88,7 @@ private func wheel(now: UInt64 = 0, reserving capacity: Int = 16) -> Wheel {
     #expect(wheel.nextWake == Instant(rawValue: 690))
   }
 
-  @Test func `company in a slot of a higher level wakes at its earliest deadline, not at its start`() {
+  @Test func `company in a slot above wakes at its earliest deadline, not at its start`() {
     var wheel = wheel()
     let ids = [5100, 5000].map { wheel.start(at: Instant(rawValue: $0)) }
     #expect(wheel.nextWake == Instant(rawValue: 5000))
