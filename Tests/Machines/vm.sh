@@ -84,6 +84,7 @@ talk() {
   [ -S "$1" ] || return 1
   coproc SO { exec socat -t 0 - UNIX-CONNECT:"$1" 2>/dev/null; }
   pid=$SO_PID; exec {in}<&"${SO[0]}" {out}>&"${SO[1]}"
+  # shellcheck disable=SC2261  # a number it is
   printf '%s\n' "$3" >&"$out" 2>/dev/null || true
   while IFS= read -r -t "$2" line <&"$in"; do
     case $line in '{"QMP"'*|'{"timestamp"'*) continue;; esac
