@@ -22,7 +22,10 @@ let package = Package(
     // The pure columns: no files, no clock, no locale. Neither Glibc nor Foundation.
     .target(name: "TimingWheel", swiftSettings: strict),
     .target(name: "JSON", swiftSettings: strict),
+    .target(name: "SystemdSyntax", swiftSettings: strict),
     .target(name: "Countdowns", dependencies: ["TimingWheel"], swiftSettings: strict),
+    .target(
+      name: "Configuration", dependencies: ["Countdowns", "SystemdSyntax"], swiftSettings: strict),
     .target(name: "Varlink", dependencies: ["JSON"], swiftSettings: strict),
     .target(
       name: "ControlInterface", dependencies: ["Countdowns", "TimingWheel", "Varlink", "JSON"],
@@ -43,17 +46,18 @@ let package = Package(
     .target(
       name: "DaemonHost",
       dependencies: [
-        "CountdownService", "ControlInterface", "Countdowns", "TimingWheel", "LinuxIO", "Systemd",
+        "CountdownService", "ControlInterface", "Configuration", "SystemdSyntax", "Countdowns",
+        "TimingWheel", "LinuxIO", "Systemd",
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "countdownd", dependencies: ["DaemonHost", "LinuxIO"], swiftSettings: strict),
     .target(
-      name: "ControlClient", dependencies: ["JSON", "LinuxIO"],
+      name: "ControlClient", dependencies: ["JSON", "SystemdSyntax", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdownctl",
-      dependencies: ["ControlClient", "ControlInterface", "JSON", "LinuxIO"],
+      dependencies: ["ControlClient", "ControlInterface", "JSON", "SystemdSyntax", "LinuxIO"],
       swiftSettings: strict),
     .executableTarget(
       name: "countdown-bench",
@@ -70,6 +74,17 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "JSONTests", dependencies: ["JSON", "TestSupport"], exclude: ["Cases"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SystemdSyntaxTests", dependencies: ["SystemdSyntax", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConfigurationTests",
+      dependencies: ["Configuration", "Countdowns", "SystemdSyntax", "LinuxIO", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DaemonHostTests",
+      dependencies: ["DaemonHost", "Configuration", "Countdowns", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],
@@ -102,7 +117,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ControlClientTests",
-      dependencies: ["ControlClient", "JSON", "LinuxIO", "TestSupport"],
+      dependencies: ["ControlClient", "JSON", "SystemdSyntax", "LinuxIO", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,5 @@
+package import SystemdSyntax
+
 /// An option that a verb understands.
 package struct Option: Sendable {
   /// With its dashes: `--until`.

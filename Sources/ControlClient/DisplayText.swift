@@ -1,11 +1,13 @@
+import SystemdSyntax
+
 /// `text` with whatever could command a terminal, or make it show something else, written as an escape.
 ///
 /// Those are control characters, and the marks that turn the direction of what follows.
 package func harmless(_ text: String) -> String {
-  guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+  guard text.unicodeScalars.contains(where: \.isHarmful) else { return text }
   var result = ""
   for scalar in text.unicodeScalars {
-    if isHarmful(scalar) {
+    if scalar.isHarmful {
       result += "\\u{\(String(scalar.value, radix: 16))}"
     } else {
       result.unicodeScalars.append(scalar)
@@ -21,10 +23,10 @@ package func harmless(_ text: String) -> String {
 package func oneLine(json: [UInt8], escapingControls: Bool) -> String {
   let line = json.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }
   let text = String(decoding: line, as: UTF8.self)
-  guard escapingControls, text.unicodeScalars.contains(where: isHarmful) else { return text }
+  guard escapingControls, text.unicodeScalars.contains(where: \.isHarmful) else { return text }
   var result = ""
   for scalar in text.unicodeScalars {
-    if isHarmful(scalar), scalar != "\t" {
+    if scalar.isHarmful, scalar != "\t" {
       let digits = String(scalar.value, radix: 16)
       result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     } else {
@@ -32,13 +34,6 @@ package func oneLine(json: [UInt8], escapingControls: Bool) -> String {
     }
   }
   return result
-}
-
-private func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.value {
-  case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x61c: true
-  default: false
-  }
 }
 
 /// How many columns a terminal needs for `text`: two for wide characters, none for marks on others.

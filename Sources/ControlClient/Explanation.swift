@@ -1,4 +1,5 @@
 import LinuxIO
+import SystemdSyntax
 
 /// What went wrong, in a sentence for people, and what they could do next.
 package struct Explanation: Equatable, Sendable {

@@ -1,3 +1,5 @@
+package import SystemdSyntax
+
 /// An instant of the wall clock, as somebody types it.
 package struct PointInTime: Equatable, Sendable {
   /// Microseconds since 1970, within ±(2^53 − 1).

@@ -1,3 +1,5 @@
+internal import SystemdSyntax
+
 /// Takes a typed point in time apart, from its beginning to its end.
 struct PointReader {
   private let text: String

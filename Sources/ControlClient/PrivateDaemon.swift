@@ -41,7 +41,8 @@ package struct PrivateDaemon: ~Copyable {
     let socketPath = "\(directory.path)/socket"
     let process = try ChildProcess(
       running: folder.map { "\($0)/countdownd" } ?? "countdownd",
-      arguments: ["--socket", socketPath] + options, error: log)
+      // What is configured on this machine is for its own daemon.
+      arguments: ["--config", "/dev/null", "--socket", socketPath] + options, error: log)
     self.socketPath = socketPath
     self.directory = directory
     self.process = process

@@ -40,7 +40,7 @@ package struct Scheduler: ~Copyable {
   var index: NameIndex
   var extras = ExtraTable()
   var dueQueues = DueQueues()
-  private var handedBack: [EntryID] = []
+  private var handedBack = DueEntries()
   private var dueTimers: [EntryID] = []
   /// Users with more ended countdowns than may stay.
   private var crowdedUsers: [UInt32] = []
@@ -107,8 +107,8 @@ package struct Scheduler: ~Copyable {
     refile(limit: limit)
     hasReachedNow = wheel.advance(
       to: Scheduler.instant(now.boottime), limit: limit, into: &handedBack)
-    for id in handedBack { lookAgain(at: id) }
-    handedBack.removeAll(keepingCapacity: true)
+    for place in 0..<handedBack.count { lookAgain(at: handedBack[place]) }
+    handedBack.removeAll()
   }
 
   /// The entry's own clock is asked whether it is due.

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import ControlInterface
 internal import Countdowns
 internal import LinuxIO
@@ -26,9 +27,16 @@ package enum Daemon {
     }
     let journal = Journal()
     do {
+      let configuration = try ConfigurationFiles(given: options.configurationFile).read()
+      let settings = configuration.settings
+      let threshold = Journal.Priority(options.logLevel ?? settings.logLevel)
+      if threshold >= .warning {
+        for warning in configuration.warnings { journal.send(.warning, warning) }
+      }
+      let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
-        listeningOn: try socket(for: options), limits: Limits(), version: programVersion,
-        journal: journal, threshold: options.logLevel)
+        listeningOn: socket, limits: settings.limits, version: programVersion, journal: journal,
+        threshold: threshold)
       try host.run()
       return 0
     } catch {
@@ -37,7 +45,7 @@ package enum Daemon {
     }
   }
 
-  private static func socket(for options: DaemonOptions) throws -> ListeningSocket {
+  private static func socket(for options: DaemonOptions, mode: UInt32) throws -> ListeningSocket {
     let passed = try PassedSockets.take(named: "varlink")
     if options.socketPath == nil, let passed { return passed }
     let path =
@@ -47,7 +55,20 @@ package enum Daemon {
         userRuntimeDirectory: CurrentProcess.environmentVariable("XDG_RUNTIME_DIR"),
         isRoot: CurrentProcess.effectiveUserID == 0)
     guard let path else { throw NoSocketPath() }
-    return try ListeningSocket(bindingTo: path, mode: 0o660, makingParent: true)
+    return try ListeningSocket(bindingTo: path, mode: mode, makingParent: true)
+  }
+}
+
+extension Journal.Priority {
+  /// That of the least urgent entries that are still logged.
+  init(_ level: LogLevel) {
+    self =
+      switch level {
+      case .error: .error
+      case .warning: .warning
+      case .info: .info
+      case .debug: .debug
+      }
   }
 }
 

@@ -1,10 +1,12 @@
-package import Systemd
+package import Configuration
 
 /// The daemon's command line.
 package struct DaemonOptions: Equatable, Sendable {
+  /// The configuration's main file; `nil` for the default one.
+  package var configurationFile: String?
   package var socketPath: String?
-  /// What is less urgent is not logged.
-  package var logLevel = Journal.Priority.info
+  /// What is less urgent is not logged, whatever the configuration says; `nil` leaves it to that.
+  package var logLevel: LogLevel?
 
   /// What the command line asks for.
   package enum Request: Equatable, Sendable {
@@ -33,11 +35,12 @@ package struct DaemonOptions: Equatable, Sendable {
         return text
       }
       switch name {
+      case "--config": options.configurationFile = try value()
       case "--socket": options.socketPath = try value()
       case "--log-level":
         let word = try value()
-        guard let level = logLevels.first(where: { $0.name == word })?.priority else {
-          let known = logLevels.map(\.name).joined(separator: ", ")
+        guard let level = LogLevel(rawValue: word) else {
+          let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
           throw UsageError(text: "--log-level \(word): is none of \(known)")
         }
         options.logLevel = level
@@ -50,17 +53,14 @@ package struct DaemonOptions: Equatable, Sendable {
     return .serve(options)
   }
 
-  private static let logLevels: [(name: String, priority: Journal.Priority)] = [
-    ("error", .error), ("warning", .warning), ("info", .info), ("debug", .debug),
-  ]
-
   package static let help = """
-    Usage: countdownd [--socket PATH] [--log-level LEVEL]
+    Usage: countdownd [--config FILE] [--socket PATH] [--log-level LEVEL]
 
     Holds named countdowns and tells whoever listens on its socket when one expires.
 
+      --config FILE      read it and FILE.d/*.conf rather than the default ones
       --socket PATH      listen there rather than at the default place
-      --log-level LEVEL  error, warning, info (default) or debug
+      --log-level LEVEL  error, warning, info or debug, whatever the configuration says
       --version          say which version this is
       --help             show this text
 
@@ -68,6 +68,8 @@ package struct DaemonOptions: Equatable, Sendable {
     $RUNTIME_DIRECTORY/io.countdownd.Countdown, else at
     /run/countdownd/io.countdownd.Countdown (root) or
     $XDG_RUNTIME_DIR/countdownd/io.countdownd.Countdown (others).
+    Without --config it reads \(ConfigurationFiles.defaultMainFile) and
+    \(ConfigurationFiles.defaultMainFile).d/*.conf, as far as they exist.
 
     """
 

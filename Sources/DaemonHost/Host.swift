@@ -32,9 +32,10 @@ package struct Host: ~Copyable {
   private var armedFor: Instant?
   /// While no descriptor is left for another client: when to try again, ns of boot time.
   private var acceptsAgainAt: Int64?
-  /// What systemd was last told, and when, ns of boot time.
-  private var status = ""
+  /// What systemd was last told, when, and when there is something new to tell, ns of boot time.
+  private var toldCounts = (running: 0, paused: 0, ended: 0)
   private var statusAt: Int64 = 0
+  private var statusDueAt: Int64?
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -63,7 +64,8 @@ package struct Host: ~Copyable {
     service = Service(
       at: reading, limits: limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
-      identity: Service.Identity(version: version), reserving: limits.countdowns)
+      identity: Service.Identity(version: version),
+      reserving: min(limits.countdowns, Host.reservation))
     self.log = log
     self.version = version
     listener = socket
@@ -72,6 +74,10 @@ package struct Host: ~Copyable {
     self.clockChange = clockChange
     self.signals = signals
   }
+
+  /// For so many countdowns address space is reserved at once; more only cost a copy now and then. A
+  /// small machine may refuse to reserve for as many as can be configured.
+  private static let reservation = 5_000_000
 
   /// ENOTSUP: there is no store to keep anything in.
   private static let notSupported: Int32 = 95
@@ -105,18 +111,26 @@ package struct Host: ~Copyable {
     _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
-  /// Tells systemd what there is, where it has changed, at most once a second and only in a turn
-  /// that came for another reason: idle means idle.
+  /// Tells systemd what there is, where it has changed: at most once a second, so that after a burst
+  /// one wake may come for that alone.
   private mutating func tellStatus(at boottimeNSec: Int64) {
-    guard boottimeNSec - statusAt >= 1_000_000_000 else { return }
-    statusAt = boottimeNSec
+    guard notifier.isSupervised else { return }
     let counts = service.scheduler.users.counts
-    let text =
-      "Serving \(service.connectionCount) clients; \(counts.running) countdowns running,"
-      + " \(counts.paused) paused, \(counts.ended) ended"
-    guard text != status else { return }
-    status = text
-    _ = notifier.status(text)
+    guard counts != toldCounts else {
+      statusDueAt = nil
+      return
+    }
+    let dueAt = statusAt + 1_000_000_000
+    guard boottimeNSec >= dueAt else {
+      statusDueAt = dueAt
+      return
+    }
+    toldCounts = counts
+    statusAt = boottimeNSec
+    statusDueAt = nil
+    _ = notifier.status(
+      "Serving; \(counts.running) countdowns running, \(counts.paused) paused,"
+        + " \(counts.ended) ended")
   }
 
   // MARK: Waiting
@@ -136,9 +150,11 @@ package struct Host: ~Copyable {
         armedFor = nil
       }
     }
-    // A stop ends in any case, and a descriptor may have become free elsewhere.
+    // A stop ends in any case, a descriptor may have become free elsewhere, and systemd may want to
+    // know what has changed.
     if stopsAt != nil { return 50 }
-    return acceptsAgainAt == nil ? nil : 1_000
+    if acceptsAgainAt != nil || statusDueAt != nil { return 1_000 }
+    return nil
   }
 
   /// Waits, less than a microsecond, until the reading that was rounded up has really passed: what

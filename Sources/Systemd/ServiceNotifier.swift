@@ -5,10 +5,11 @@
 import CSystemd
 package import LinuxIO
 
-/// Tells the service manager how the service is, by sd_notify(3).
+/// Tells the service manager how the service is, in the words of sd_notify(3).
 ///
-/// A manager that is missing or gone never stops a service: what became of a message is an answer,
-/// for the caller to ignore.
+/// The message is sent by ourselves: libsystemd waits for ever where the manager does not read, and
+/// would let no call be served meanwhile. Whatever the manager does, it never stops a service: what
+/// became of a message is an answer, for the caller to ignore.
 package struct ServiceNotifier: Sendable {
   /// What became of a message.
   package enum Delivery: Equatable, Sendable {
@@ -20,8 +21,20 @@ package struct ServiceNotifier: Sendable {
 
   package init() {}
 
+  /// Whether there is a manager who wants to know.
+  package var isSupervised: Bool { address != nil }
+
+  private var address: String? {
+    guard let value = CurrentProcess.environmentVariable("NOTIFY_SOCKET"), !value.isEmpty else {
+      return nil
+    }
+    return value
+  }
+
   /// Calls are served from now on.
-  package func ready(status: String) -> Delivery { send("READY=1\n" + line(status)) }
+  package func ready(status: String) -> Delivery {
+    send("READY=1\n" + line(status), timeoutMSec: ServiceNotifier.patienceMSec)
+  }
 
   /// One line for `systemctl status`.
   package func status(_ status: String) -> Delivery { send(line(status)) }
@@ -30,7 +43,12 @@ package struct ServiceNotifier: Sendable {
   package func watchdog() -> Delivery { send("WATCHDOG=1") }
 
   /// The service ends now, in good order.
-  package func stopping(status: String) -> Delivery { send("STOPPING=1\n" + line(status)) }
+  package func stopping(status: String) -> Delivery {
+    send("STOPPING=1\n" + line(status), timeoutMSec: ServiceNotifier.patienceMSec)
+  }
+
+  /// How long a message is waited with that is sent once and must not be lost.
+  private static let patienceMSec: Int32 = 500
 
   /// How often the manager wants to hear ``watchdog()`` at least, in microseconds; `nil` if it does
   /// not, or asks another process. Half of it is a good interval.
@@ -45,11 +63,13 @@ package struct ServiceNotifier: Sendable {
     "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
   }
 
-  private func send(_ state: String) -> Delivery {
-    // SAFETY: the string is read, and kept alive by Swift, during the call only.
-    let result = unsafe sd_notify(0, state)
-    if result > 0 { return .sent }
-    if result == 0 { return .unsupervised }
-    return .failed(SystemCallError(call: "sd_notify", code: -result))
+  private func send(_ state: String, timeoutMSec: Int32 = 0) -> Delivery {
+    guard let address else { return .unsupervised }
+    do throws(SystemCallError) {
+      try DatagramSocket.send(state, to: address, timeoutMSec: timeoutMSec)
+      return .sent
+    } catch {
+      return .failed(error)
+    }
   }
 }

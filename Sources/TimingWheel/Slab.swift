@@ -86,7 +86,7 @@ struct Slab: ~Copyable {
     unsafe occupancy = .allocate(capacity: Int(Slab.rowCount))
     unsafe occupancy.initialize(repeating: 0, count: Int(Slab.rowCount))
     for head in 0..<Slab.headCount {
-      let node = Node(next: head, previous: head, deadline: 0)
+      let node = Node(next: head, previous: head, deadline: .max)
       // SAFETY: below the capacity, which includes the heads.
       unsafe (nodes + Int(head)).initialize(to: node)
     }
@@ -209,7 +209,11 @@ struct Slab: ~Copyable {
   /// A number kept with a list; it means what the user of the slab says it means.
   func note(of head: Head) -> UInt64 { self[head.node].deadline }
 
-  mutating func setNote(of head: Head, to note: UInt64) { self[head.node].deadline = note }
+  /// Makes the number the lesser of what it is and `note`; that of an empty list is the greatest.
+  @inline(__always)
+  mutating func lowerNote(of head: Head, to note: UInt64) {
+    self[head.node].deadline = min(self[head.node].deadline, note)
+  }
 
   // MARK: Lists
 
@@ -225,12 +229,6 @@ struct Slab: ~Copyable {
   func isEmpty(_ head: Head) -> Bool { self[head.node].next == head.node }
 
   func first(of head: Head) -> Cell? { entry(self[head.node].next) }
-
-  /// The one cell of a list that has but one.
-  @inline(__always)
-  func only(of head: Head) -> Cell? {
-    self[head.node].next == self[head.node].previous ? entry(self[head.node].next) : nil
-  }
 
   /// The next one of the same list, `nil` after the last.
   func cell(after cell: Cell) -> Cell? { entry(self[cell.node].next) }
@@ -302,6 +300,7 @@ struct Slab: ~Copyable {
 
   @inline(__always)
   private mutating func setEmpty(_ head: Head) {
+    self[head.node].deadline = .max
     self[occupancyOf: head.row] &= ~(1 &<< head.list)
     if self[occupancyOf: head.row] == 0 { occupiedRows &= ~(1 &<< head.row) }
   }

@@ -11,8 +11,9 @@
 /// in which its deadline differs from `now`, in the slot that this digit of the deadline names. As
 /// all higher digits agree with `now`, no slot is ever behind it, nothing rotates, and whatever
 /// differs in a lower digit comes sooner: the lowest slot of the lowest occupied level is next.
-/// (Literature's level *k* is row *k* + 1 here.) When `now` comes to the start of a slot above the
-/// lowest level, its entries agree in one digit more and are filed anew, lower: they cascade.
+/// (Literature's level *k* is row *k* + 1 here.) When `now` comes into a slot above the lowest level,
+/// its entries agree in one digit more and are filed anew, lower: they cascade. Each slot keeps its
+/// earliest deadline, so that nobody wakes at a slot's start only to let it cascade.
 ///
 /// The digit of microseconds has no slots of its own: entries of one tick stand together and keep
 /// their microsecond. Row 0 is one list instead, the *draining* one: of what is overdue when it is
@@ -23,8 +24,8 @@
 /// - A waiting entry is on one list: the draining one or that of the slot which its deadline and
 ///   `now` imply.
 /// - The deadline of an entry in a slot is after `now`.
-/// - The minimum of an occupied slot of the lowest level lies in its tick, after `now`, and no entry
-///   of the slot has an earlier deadline.
+/// - The minimum of an occupied slot lies in it, after `now`, and no entry of the slot has an earlier
+///   deadline.
 /// - A parked entry has no deadline and stands alone.
 /// - The lists' lengths sum to `count`; those and the parked ones sum to `liveCount`.
 /// - `nextWake` is no later than the earliest deadline, or `now` where that has passed.
@@ -158,12 +159,8 @@ package struct Wheel: ~Copyable {
   @inline(__always)
   private mutating func file(_ cell: Slab.Cell, by deadline: UInt64) {
     guard deadline > now.rawValue else { return slab.append(cell, to: .draining) }
-    let row = Wheel.row(of: deadline, at: now.rawValue)
-    let head = Wheel.slot(for: deadline, inRow: row)
-    if row == 1 {
-      let minimum = slab.isEmpty(head) ? deadline : min(slab.note(of: head), deadline)
-      slab.setNote(of: head, to: minimum)
-    }
+    let head = Wheel.slot(for: deadline, inRow: Wheel.row(of: deadline, at: now.rawValue))
+    slab.lowerNote(of: head, to: deadline)
     slab.append(cell, to: head)
   }
 
@@ -184,26 +181,18 @@ package struct Wheel: ~Copyable {
 
   /// When to call ``advance(to:limit:into:)`` next; `nil` when nothing waits. O(1).
   ///
-  /// It is never later than the earliest deadline, and ``now`` if something is due already. Where
-  /// that deadline stands on the lowest level or alone in its slot, it is exact (on the lowest level
-  /// up to 63 µs early, once an entry left the slot unreported). Otherwise it is the start of the
-  /// slot, so that what cascades has done so before anything is due.
+  /// It is never later than the earliest deadline, and ``now`` if something is due already. It is that
+  /// deadline, unless the entry that had the earliest one left its slot unreported: then it is too
+  /// early, by at most one wake for each level.
   package var nextWake: Instant? {
     guard let head = slab.firstOccupied else { return nil }
-    if head.row > 1, let cell = slab.only(of: head) {
-      return Instant(inRange: slab.deadline(of: cell))
-    }
     return Instant(inRange: turn(of: head))
   }
 
-  /// When this list, the first one occupied, has to be emptied.
+  /// When this list, the first one occupied, has to be emptied: at the earliest deadline on it.
   @inline(__always)
   private func turn(of head: Slab.Head) -> UInt64 {
-    let row = head.row
-    if row == 1 { return slab.note(of: head) }
-    if row == 0 { return now.rawValue }
-    let shift = row &* 6  // At most 48 bits.
-    return (now.rawValue &>> shift & ~63 | head.list) &<< shift  // Its higher digits, the slot, 0.
+    head == .draining ? now.rawValue : slab.note(of: head)
   }
 
   /// Moves ``now`` towards `target` and appends the entries that are due by then to `due`.
@@ -215,19 +204,24 @@ package struct Wheel: ~Copyable {
   /// - Parameters:
   ///   - target: One before ``now``, from a clock that seems to go back, counts as ``now``.
   ///   - limit: How many entries to report or to file anew at most, 1 or more.
-  ///   - due: Appended to, never read. Reserve capacity once and reuse it.
+  ///   - due: Appended to, never read. Use the same one every time.
   /// - Returns: Whether `target` was reached. If not, the limit was used up; the next call goes on
   ///   from there, and until then ``nextWake`` is ``now``.
   /// - Complexity: O(due + cascaded), however many ticks are skipped.
-  package mutating func advance(to target: Instant, limit: Int, into due: inout [EntryID]) -> Bool {
+  package mutating func advance(to target: Instant, limit: Int, into due: inout DueEntries) -> Bool
+  {
     precondition(limit > 0, "a turn that may do nothing never ends")
     let target = max(now, target)
     var budget = limit
     while let head = slab.firstOccupied {
       let turn = turn(of: head)
-      if turn > target.rawValue { break }
-      precondition(turn > now.rawValue || head.row == 0, "a slot's turn is behind now")
-      now = Instant(inRange: arrival(at: head, turn: turn, target: target.rawValue))
+      if turn > target.rawValue, !hasBegun(head, by: target.rawValue) { break }
+      if head != .draining {
+        precondition(turn > now.rawValue, "a slot's turn is behind now")
+        // Not the slot's start: nothing is due between that and the earliest deadline in it, and what
+        // is filed anew is filed lower for it. All of that deadline's tick that is due comes with it.
+        now = Instant(inRange: min(target.rawValue, turn | 63))
+      }
       guard empty(head, budget: &budget, into: &due) else { return false }
       if now == target { return true }  // What is left has its turn later.
     }
@@ -235,24 +229,20 @@ package struct Wheel: ~Copyable {
     return true
   }
 
-  /// What `now` becomes before the list is emptied, from its turn on and up to `target`.
-  @inline(__always)
-  private func arrival(at head: Slab.Head, turn: UInt64, target: UInt64) -> UInt64 {
-    let row = head.row
-    // What of the tick is due by `target` is reported; the rest is filed in it anew.
-    if row == 1 { return min(target, turn | 63) }
-    // One that stands alone need not cascade: there is nothing between here and its deadline.
-    if row > 1, let cell = slab.only(of: head), slab.deadline(of: cell) <= target {
-      return slab.deadline(of: cell)
-    }
-    return turn
+  /// Whether `target` lies in a slot above the lowest level: its entries then agree with it in one
+  /// digit more, and belong lower, whether any of them is due or not.
+  private func hasBegun(_ head: Slab.Head, by target: UInt64) -> Bool {
+    guard head.row > 1 else { return false }
+    let shift = head.row &* 6  // At most 48 bits.
+    // The slot's start: the higher digits of `now`, the slot's, zeros.
+    return (now.rawValue &>> shift & ~63 | head.list) &<< shift <= target
   }
 
   /// Reports or files anew what is on a list, until that is empty or the budget used up; the rest
   /// then goes to the draining list, which is empty while this runs. Says whether there was no rest.
   @inline(__always)
   private mutating func empty(
-    _ head: Slab.Head, budget: inout Int, into due: inout [EntryID]
+    _ head: Slab.Head, budget: inout Int, into due: inout DueEntries
   ) -> Bool {
     guard let (first, last) = slab.detach(head) else { fatalError("an occupied list is empty") }
     var next: Slab.Cell? = first
@@ -273,9 +263,8 @@ package struct Wheel: ~Copyable {
     return true
   }
 
-  /// Apart, so that cascading does not save the registers that appending needs.
-  @inline(never)
-  private mutating func report(_ cell: Slab.Cell, into due: inout [EntryID]) {
+  @inline(__always)
+  private mutating func report(_ cell: Slab.Cell, into due: inout DueEntries) {
     count &-= 1  // It counted this one.
     setParked(cell)
     due.append(slab.id(of: cell))
@@ -301,7 +290,7 @@ package struct Wheel: ~Copyable {
           let row = Wheel.row(of: deadline, at: now.rawValue)
           let implied = Wheel.slot(for: deadline, inRow: row)
           if implied != head { return "\(deadline) is in \(head), not in \(implied) at \(now)" }
-          if head.row == 1 && deadline < slab.note(of: head) {
+          if deadline < slab.note(of: head) {
             return "\(deadline) is earlier than the minimum \(slab.note(of: head)) of \(head)"
           }
         }
@@ -310,12 +299,12 @@ package struct Wheel: ~Copyable {
         if waiting > liveCount { return "more entries on lists than live" }
         next = slab.cell(after: cell)
       }
-      if head.row == 1 {
-        let minimum = Instant(clamping: slab.note(of: head))
-        if minimum <= now || minimum.tick.rawValue & 63 != head.list
-          || minimum.tick.rawValue >> 6 != now.tick.rawValue >> 6
+      if head != .draining {
+        let minimum = slab.note(of: head)
+        if minimum <= now.rawValue
+          || Wheel.slot(for: minimum, inRow: Wheel.row(of: minimum, at: now.rawValue)) != head
         {
-          return "the minimum \(minimum) of \(head) is not in its tick after \(now)"
+          return "the minimum \(minimum) of \(head) is not in that slot after \(now)"
         }
       }
     }

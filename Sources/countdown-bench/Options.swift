@@ -5,6 +5,7 @@ struct Options {
   var seed: UInt64 = 1
   var operations: Int?
   var rounds: Int?
+  var cycles: Int?
   var only: String?
 
   struct UsageError: Error {
@@ -12,11 +13,12 @@ struct Options {
   }
 
   static let help = """
-    Usage: countdown-bench WORKLOAD [--size N] [--seed N] [--rounds N] [--operations N] [--only NAME]
+    Usage: countdown-bench WORKLOAD [--size N] [--seed N] [--rounds N] [--operations N]
+           [--cycles N] [--only NAME]
 
     wheel      start, stop and expire on the timing wheel beside a binary heap
-               (--size live entries, --operations stop + start pairs, --only wheel, heap,
-               or none: the loop around them alone)
+               (--size live entries, --operations stop + start pairs, --only wheel or heap,
+               --cycles times more, start all and expire all)
     lateness   how late a single countdown expires, beside a bare timerfd and epoll loop
                (--size others pending, --operations countdowns a round)
 
@@ -33,6 +35,7 @@ struct Options {
       case "--seed": seed = UInt64(try Options.number(value, option))
       case "--operations": operations = try Options.number(value, option)
       case "--rounds": rounds = try Options.number(value, option)
+      case "--cycles": cycles = try Options.number(value, option)
       case "--only": only = value
       default: throw UsageError(text: "unknown option \(option)")
       }

@@ -19,19 +19,17 @@ enum WheelWorkload {
     print("wheel: ns per operation; stop + start is one pair at random, expire includes cascades")
     print(row("live", "structure", "start", "stop + start", "expire", "checksum"))
     for size in sizes {
-      let operations = options.operations ?? max(size, 200_000)
       var rounds: [String: [Timing]] = [:]
       for _ in 0..<(options.rounds ?? 3) {
         switch options.only {
-        case "wheel": rounds["wheel", default: []].append(wheel(size, operations, options.seed))
-        case "heap": rounds["binary heap", default: []].append(heap(size, operations, options.seed))
-        case "none": rounds["nothing", default: []].append(nothing(size, operations, options.seed))
+        case "wheel": rounds["wheel", default: []].append(wheel(size, options))
+        case "heap": rounds["binary heap", default: []].append(heap(size, options))
         default:
-          rounds["wheel", default: []].append(wheel(size, operations, options.seed))
-          rounds["binary heap", default: []].append(heap(size, operations, options.seed))
+          rounds["wheel", default: []].append(wheel(size, options))
+          rounds["binary heap", default: []].append(heap(size, options))
         }
       }
-      for name in ["wheel", "binary heap", "nothing"] {
+      for name in ["wheel", "binary heap"] {
         guard let timings = rounds[name] else { continue }
         print(
           row(
@@ -46,77 +44,66 @@ enum WheelWorkload {
     }
   }
 
-  private static func wheel(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
-    var random = SplitMix64(seed: seed)
+  private static func wheel(_ size: Int, _ options: Options) -> Timing {
+    var random = SplitMix64(seed: options.seed)
     var wheel = Wheel(now: Instant(rawValue: 0), reserving: size)
     var ids: [EntryID] = []
     ids.reserveCapacity(size)
     var clock = Stopwatch()
-    for _ in 0..<size { ids.append(wheel.start(at: deadline(&random))) }
+    for _ in 0..<size { ids.append(wheel.start(at: Instant(rawValue: deadline(&random)))) }
     let fill = clock.lap() / Double(max(size, 1))
-    for _ in 0..<operations {
+    let pairs = options.operations ?? max(size, 200_000)
+    for _ in 0..<pairs {
       let place = Int(random.next() % UInt64(size))
       wheel.release(ids[place])
-      ids[place] = wheel.start(at: deadline(&random))
+      ids[place] = wheel.start(at: Instant(rawValue: deadline(&random)))
     }
-    let pair = clock.lap() / Double(max(operations, 1))
+    let pair = clock.lap() / Double(max(pairs, 1))
     var checksum: UInt64 = 0
-    var due: [EntryID] = []
-    due.reserveCapacity(64)
-    while let wake = wheel.nextWake {
-      _ = wheel.advance(to: wake, limit: .max, into: &due)
-      for id in due {
-        checksum = mix(checksum, wake.rawValue)
-        wheel.release(id)
-      }
-      due.removeAll(keepingCapacity: true)
-    }
+    expireAll(&wheel, &checksum)
     let expire = clock.lap() / Double(max(size, 1))
+    for _ in 0..<(options.cycles ?? 0) {
+      let start = wheel.now.rawValue
+      for _ in 0..<size { _ = wheel.start(at: Instant(rawValue: start + deadline(&random))) }
+      expireAll(&wheel, &checksum)
+    }
     return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
   }
 
-  private static func heap(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
-    var random = SplitMix64(seed: seed)
+  private static func expireAll(_ wheel: inout Wheel, _ checksum: inout UInt64) {
+    var due = DueEntries()
+    while let wake = wheel.nextWake {
+      _ = wheel.advance(to: wake, limit: .max, into: &due)
+      for place in 0..<due.count {
+        checksum = mix(checksum, wake.rawValue)
+        wheel.release(due[place])
+      }
+      due.removeAll()
+    }
+  }
+
+  private static func heap(_ size: Int, _ options: Options) -> Timing {
+    var random = SplitMix64(seed: options.seed)
     var heap = BinaryHeap(reserving: size)
     var ids: [UInt32] = []
     ids.reserveCapacity(size)
     var clock = Stopwatch()
-    for _ in 0..<size { ids.append(heap.start(at: deadline(&random).rawValue)) }
+    for _ in 0..<size { ids.append(heap.start(at: deadline(&random))) }
     let fill = clock.lap() / Double(max(size, 1))
-    for _ in 0..<operations {
+    let pairs = options.operations ?? max(size, 200_000)
+    for _ in 0..<pairs {
       let place = Int(random.next() % UInt64(size))
       heap.stop(ids[place])
-      ids[place] = heap.start(at: deadline(&random).rawValue)
+      ids[place] = heap.start(at: deadline(&random))
     }
-    let pair = clock.lap() / Double(max(operations, 1))
+    let pair = clock.lap() / Double(max(pairs, 1))
     var checksum: UInt64 = 0
     while heap.earliest != nil { checksum = mix(checksum, heap.expire().deadline) }
     let expire = clock.lap() / Double(max(size, 1))
     return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
   }
 
-  /// The loop around them alone, to be subtracted where instructions are counted.
-  private static func nothing(_ size: Int, _ operations: Int, _ seed: UInt64) -> Timing {
-    var random = SplitMix64(seed: seed)
-    var deadlines: [UInt64] = []
-    deadlines.reserveCapacity(size)
-    var clock = Stopwatch()
-    for _ in 0..<size { deadlines.append(deadline(&random).rawValue) }
-    let fill = clock.lap() / Double(max(size, 1))
-    for _ in 0..<operations {
-      let place = Int(random.next() % UInt64(size))
-      deadlines[place] = deadline(&random).rawValue
-    }
-    let pair = clock.lap() / Double(max(operations, 1))
-    var checksum: UInt64 = 0
-    for deadline in deadlines { checksum = mix(checksum, deadline) }
-    let expire = clock.lap() / Double(max(size, 1))
-    return Timing(fill: fill, pair: pair, expire: expire, checksum: checksum)
-  }
-
-  private static func deadline(_ random: inout SplitMix64) -> Instant {
-    Instant(rawValue: 1 + random.next() % reach)
-  }
+  private static func deadline(_ random: inout SplitMix64) -> UInt64 { 1 + random.next() % reach }
 
   /// Wraps by design.
   private static func mix(_ sum: UInt64, _ value: UInt64) -> UInt64 {

@@ -1,4 +1,5 @@
 import ControlClient
+import SystemdSyntax
 
 extension Verb {
   static let pause = moving(

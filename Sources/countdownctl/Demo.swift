@@ -1,5 +1,6 @@
 import ControlClient
 import LinuxIO
+import SystemdSyntax
 
 extension Verb {
   static let demo = Verb(

@@ -2,6 +2,7 @@ import ControlClient
 import ControlInterface
 import JSON
 import LinuxIO
+import SystemdSyntax
 
 /// The exit statuses, as documented in the help.
 enum ExitStatus {

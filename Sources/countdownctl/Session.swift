@@ -1,5 +1,6 @@
 import ControlClient
 import LinuxIO
+import SystemdSyntax
 
 /// One run of a verb: what was typed, where the daemon is, and how to show what it says.
 struct Session: Sendable {

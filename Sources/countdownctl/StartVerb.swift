@@ -1,5 +1,6 @@
 import ControlClient
 import JSON
+import SystemdSyntax
 
 extension Verb {
   static let start = Verb(

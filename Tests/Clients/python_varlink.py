@@ -8,6 +8,7 @@ back is also held against the interface as the package's own parser reads it: th
 undeclared fields without a word. Ends with status 0 if nothing failed.
 """
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -460,13 +461,14 @@ def lists(peer, prefix):
         one.Start(name, HOUR)
     one.Start(f"{prefix}0", HOUR)  # After "/": it must not be in the list.
     got, pages, after = [], 0, None
-    while True:
+    while pages < len(wanted):  # At least one to a page, or it would never end.
         page = one.List(prefix=f"{prefix}/", after=after, limit=60)
         assert len(page["countdowns"]) <= 60
         got += [countdown["name"] for countdown in page["countdowns"]]
         pages, after = pages + 1, page.get("next")
         if after is None:
             break
+    assert after is None, f"a page after the last: {after}"
     assert got == wanted and pages >= 5, f"{len(got)} in {pages} pages"
     assert len(one.List(prefix=f"{prefix}/")["countdowns"]) == 100
     replies = list(one.List(prefix=f"{prefix}/", _more=True))
@@ -587,7 +589,15 @@ def connect(address, daemon):
     raise AssertionError("the daemon does not answer")
 
 
+def give_up(number, frame):
+    raise SystemExit(f"ended by {signal.Signals(number).name}")
+
+
 def main(program):
+    # Whatever ends this ends the daemon, too; and nothing here takes longer.
+    signal.signal(signal.SIGTERM, give_up)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(120)
     passed, failed = 0, []
 
     def run(name, body):

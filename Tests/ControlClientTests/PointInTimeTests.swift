@@ -1,4 +1,5 @@
 import ControlClient
+import SystemdSyntax
 import Testing
 
 @Suite struct PointInTimeTests {

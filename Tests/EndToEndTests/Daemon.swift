@@ -150,3 +150,14 @@ func boottimeUSec() -> Int64 { Clocks.boottimeNSec() / 1_000 }
 func pass(milliseconds: Int64) {
   Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + milliseconds * 1_000_000)
 }
+
+/// Waits until a daemon answers there.
+func awaitService(at path: String) throws {
+  for _ in 0..<500 {
+    if var connection = try? Connection(to: path), (try? connection.call("Count")) != nil {
+      return
+    }
+    pass(milliseconds: 10)
+  }
+  Issue.record("no daemon answers at \(path)")
+}

@@ -92,15 +92,4 @@ import Testing
       #expect(Set([try one.wait(), try other.wait()].map { "\($0)" }).count == 2)
     }
   }
-
-  /// Waits until a daemon answers there.
-  private func awaitService(at path: String) throws {
-    for _ in 0..<500 {
-      if var connection = try? Connection(to: path), (try? connection.call("Count")) != nil {
-        return
-      }
-      pass(milliseconds: 10)
-    }
-    Issue.record("no daemon answers at \(path)")
-  }
 }

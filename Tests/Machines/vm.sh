@@ -78,15 +78,17 @@ launch() {                           # further arguments go to qemu
   echo $! > "$d/pid"
 }
 
-# talk SOCKET TIMEOUT TEXT N: send TEXT, print the Nth line of the answer that is no QMP event
+# talk SOCKET TIMEOUT TEXT N [BEGIN]: send TEXT, print the Nth line of the answer that is no QMP event
+# and begins with BEGIN
 talk() {
   local line n=0 rc=1 pid in out
   [ -S "$1" ] || return 1
   coproc SO { exec socat -t 0 - UNIX-CONNECT:"$1" 2>/dev/null; }
   pid=$SO_PID; exec {in}<&"${SO[0]}" {out}>&"${SO[1]}"
+  # shellcheck disable=SC2261  # a number it is
   printf '%s\n' "$3" >&"$out" 2>/dev/null || true
   while IFS= read -r -t "$2" line <&"$in"; do
-    case $line in '{"QMP"'*|'{"timestamp"'*) continue;; esac
+    case $line in '{"QMP"'*|'{"timestamp"'*) continue;; "${5:-}"*) ;; *) continue;; esac
     n=$((n+1)); [ $n -lt "$4" ] || { printf '%s\n' "$line"; rc=0; break; }
   done
   exec {in}<&- {out}>&-
@@ -94,8 +96,9 @@ talk() {
   return $rc
 }
 run() {                              # run TIMEOUT CMD
-  local answer
-  answer=$(trap '' PIPE; talk "$d/cmd.sock" "$1" "$(base64 -w0 <<<"$2")" 1) || return 124
+  local answer id=$$.$RANDOM.$RANDOM  # The answer to a command that took too long may still come.
+  answer=$(trap '' PIPE; talk "$d/cmd.sock" "$1" "$id $(base64 -w0 <<<"$2")" 1 "$id ") || return 124
+  answer=${answer#* }
   base64 -d <<<"${answer#* }"
   return "${answer%% *}"
 }

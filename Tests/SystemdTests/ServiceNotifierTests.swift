@@ -57,13 +57,33 @@ struct ServiceNotifierTests {
       let directory = try TemporaryDirectory(prefix: "systemd-")
       let path = directory.path + "/notify"
       unsafe setenv("NOTIFY_SOCKET", path, 1)
-      let absent = SystemCallError(call: "sd_notify", code: ENOENT)
+      let absent = SystemCallError(call: "connect", code: ENOENT, path: path)
       try #require(ServiceNotifier().ready(status: "x") == .failed(absent))
       do { _ = try Manager(at: path) }  // Its file stays, and nobody listens.
-      let gone = SystemCallError(call: "sd_notify", code: ECONNREFUSED)
+      let gone = SystemCallError(call: "connect", code: ECONNREFUSED, path: path)
       try #require(ServiceNotifier().watchdog() == .failed(gone))
-      unsafe setenv("NOTIFY_SOCKET", "@countdownd-test-gone-\(getpid())", 1)
-      try #require(ServiceNotifier().stopping(status: "x") == .failed(gone))
+      let name = "@countdownd-test-gone-\(getpid())"
+      unsafe setenv("NOTIFY_SOCKET", name, 1)
+      let nobody = SystemCallError(call: "connect", code: ECONNREFUSED, path: name)
+      try #require(ServiceNotifier().stopping(status: "x") == .failed(nobody))
+    }
+  }
+
+  @Test func `B54 a manager that does not read holds nobody up`() async {
+    await #expect(processExitsWith: .success) {
+      let name = "@countdownd-test-\(getpid())"
+      let manager = try Manager(at: name)
+      unsafe setenv("NOTIFY_SOCKET", name, 1)
+      let notifier = ServiceNotifier()
+      var sent = 0
+      while sent < 10_000, notifier.status("\(sent)") == .sent { sent += 1 }
+      try #require(sent < 10_000)
+      let full = SystemCallError(call: "send", code: EAGAIN, path: name)
+      try #require(notifier.watchdog() == .failed(full))
+      // Even what is waited with comes back.
+      try #require(notifier.ready(status: "x") == .failed(full))
+      try #require(manager.next() == "STATUS=0")
+      try #require(notifier.watchdog() == .sent)
     }
   }
 

@@ -40,13 +40,13 @@ package struct TimeSpan: Equatable, Sendable {
     var rest = Substring(text).trimmingSpaces()
     var isNegative = false
     if let sign = rest.first, sign == "-" || sign == "+" {
-      guard allowsSign else { throw ParseError("'\(text)': a length cannot have a sign here") }
+      guard allowsSign else { throw ParseError(in: text, "a length cannot have a sign here") }
       isNegative = sign == "-"
       rest = rest.dropFirst().trimmingSpaces()
     }
-    guard !rest.isEmpty else { throw ParseError("'\(text)': a length is missing") }
+    guard !rest.isEmpty else { throw ParseError(in: text, "a length is missing") }
     guard rest != "infinity" else {
-      throw ParseError("'\(text)': a countdown needs an end, so a length cannot be infinite")
+      throw ParseError(in: text, "a length must have an end")
     }
     var total: UInt128 = 0  // In 10^-18 µs, so that nothing is rounded but the sum.
     var isFirst = true
@@ -59,7 +59,7 @@ package struct TimeSpan: Equatable, Sendable {
       let unit: UInt128
       if name.isEmpty {
         guard isFirst, rest.isEmpty else {
-          throw ParseError("'\(text)': a number has no unit; write for example 30s or 30min")
+          throw ParseError(in: text, "a number has no unit; write for example 30s or 30min")
         }
         unit = 1_000_000
       } else {
@@ -83,7 +83,7 @@ package struct TimeSpan: Equatable, Sendable {
     let digits = rest.prefix { $0.isASCIIDigit }
     guard !digits.isEmpty else {
       let part = rest.prefix { !$0.isASCIISpace }
-      throw ParseError("'\(text)': a number is missing before '\(part)'")
+      throw ParseError(in: text, "a number is missing before '\(part)'")
     }
     rest = rest.dropFirst(digits.count)
     var fraction: Substring = ""
@@ -91,11 +91,11 @@ package struct TimeSpan: Equatable, Sendable {
       fraction = rest.dropFirst().prefix { $0.isASCIIDigit }
       rest = rest.dropFirst(fraction.count + 1)
       guard !fraction.isEmpty else {
-        throw ParseError("'\(text)': digits are missing after the point")
+        throw ParseError(in: text, "digits are missing after the point")
       }
     }
     guard fraction.count <= fractionDigits else {
-      throw ParseError("'\(text)': more than \(fractionDigits) digits after the point")
+      throw ParseError(in: text, "more than \(fractionDigits) digits after the point")
     }
     guard let whole = UInt128(digits) else { throw tooLong(text) }
     let padding = String(repeating: "0", count: fractionDigits - fraction.count)
@@ -105,11 +105,11 @@ package struct TimeSpan: Equatable, Sendable {
   private static func length(of name: Substring, in text: String) throws(ParseError) -> UInt128 {
     for unit in units where unit.names.contains(where: { $0 == name }) { return unit.usec }
     let known = "us, ms, s, min, h, d, w, month, y"
-    throw ParseError("'\(text)': '\(name)' is no unit of time; known are \(known)")
+    throw ParseError(in: text, "'\(name)' is no unit of time; known are \(known)")
   }
 
   private static func tooLong(_ text: String) -> ParseError {
-    ParseError("'\(text)': too long; the longest is \(TimeSpan(usec: limitUSec).text)")
+    ParseError(in: text, "too long; the longest is \(TimeSpan(usec: limitUSec).text)")
   }
 
   /// As it would be typed: `1h 30min`, `-2s 500ms`, `0s`. Exact, and read back as the same.
@@ -142,12 +142,6 @@ package struct TimeSpan: Equatable, Sendable {
   }
 }
 
-/// What is wrong with something that was typed, in words for whoever typed it.
-package struct ParseError: Error, Equatable {
-  package let message: String
-  package init(_ message: String) { self.message = message }
-}
-
 extension UInt128 {
   /// The product; `nil` where it does not fit.
   fileprivate func multiplied(fittingBy other: UInt128) -> UInt128? {
@@ -159,22 +153,5 @@ extension UInt128 {
   fileprivate func adding(fitting other: UInt128) -> UInt128? {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? nil : sum
-  }
-}
-
-extension Character {
-  /// `0` to `9`: not the digits of other scripts.
-  var isASCIIDigit: Bool { isASCII && self >= "0" && self <= "9" }
-
-  /// A space or a tab.
-  var isASCIISpace: Bool { self == " " || self == "\t" }
-}
-
-extension Substring {
-  /// Without the spaces and tabs at both ends.
-  func trimmingSpaces() -> Substring {
-    var trimmed = self.drop { $0.isASCIISpace }
-    while trimmed.last?.isASCIISpace == true { trimmed.removeLast() }
-    return trimmed
   }
 }

@@ -1,4 +1,4 @@
-import ControlClient
+import SystemdSyntax
 import TestSupport
 import Testing
 
@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     ("", "a length is missing"), ("  ", "a length is missing"),
-    ("infinity", "a countdown needs an end"),
+    ("infinity", "a length must have an end"),
     ("min", "a number is missing before 'min'"), (".5s", "a number is missing before '.5s'"),
     ("5x", "'x' is no unit of time"), ("5Min", "'Min' is no unit of time"),
     ("1.s", "digits are missing after the point"), ("1..5s", "digits are missing"),
@@ -92,15 +92,5 @@ import Testing
     let magnitude = Int64.random(in: 0...TimeSpan.limitUSec, using: &random) >> (53 - reach)
     let span = TimeSpan(usec: Bool.random(using: &random) ? magnitude : -magnitude)
     #expect(try TimeSpan(parsing: span.text, allowsSign: true) == span, "seed \(seed)")
-  }
-}
-
-/// What a `ParseError` says; empty if there was none.
-func message<Value>(_ body: () throws(ParseError) -> Value) -> String {
-  do throws(ParseError) {
-    _ = try body()
-    return ""
-  } catch {
-    return error.message
   }
 }
