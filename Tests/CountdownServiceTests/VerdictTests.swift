@@ -164,7 +164,8 @@ struct VerdictTests {
     #expect(world.problems == [])
   }
 
-  @Test func `a oneway call is not answered by its verdict either, and the next call waits for it`() {
+  @Test func `a oneway call is not answered by its verdict either, and the next call waits for it`()
+  {
     for refusals in [0, 100] {
       let world = World(ledger: .prompt)
       let client = world.connect()
