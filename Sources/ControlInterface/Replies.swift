@@ -21,14 +21,16 @@ extension JSONWriter {
     endObject()
   }
 
-  /// `key` and a deadline as a `Timestamp`: on its own clock, and on the wall clock as that stands at
-  /// `reading`.
+  /// `key` and a deadline as a `Timestamp`: on its own clock, and on the wall clock.
+  ///
+  /// - Parameter anchor: A reading that tells how the clocks stand to each other; the same one every
+  ///   time, so that one deadline is always told as the same instant.
   package mutating func deadline(
-    _ key: JSONLiteral, _ deadline: Int64, on clock: CountdownClock, at reading: Reading
+    _ key: JSONLiteral, _ deadline: Int64, on clock: CountdownClock, by anchor: Reading
   ) {
     self.key(key)
     beginObject()
-    member(.realtimeUSec, reading.realtime + (deadline - reading.value(of: clock)))
+    member(.realtimeUSec, anchor.realtime + (deadline - anchor.value(of: clock)))
     switch clock {
     case .boottime: member(.boottimeUSec, deadline)
     case .monotonic: member(.monotonicUSec, deadline)
@@ -58,7 +60,7 @@ extension JSONWriter {
 
   /// A `Countdown`, as a value.
   package mutating func countdown(
-    _ view: CountdownView, name: Span<UInt8>, owner: UInt32, at reading: Reading
+    _ view: CountdownView, name: Span<UInt8>, owner: UInt32, by anchor: Reading
   ) {
     beginObject()
     key(.name)
@@ -69,7 +71,7 @@ extension JSONWriter {
     field(.durationUSec, view.lengthUSec)
     field(.remainingUSec, view.remainingUSec)
     if let deadline = view.deadline {
-      self.deadline(.deadline, deadline, on: view.clock, at: reading)
+      self.deadline(.deadline, deadline, on: view.clock, by: anchor)
     }
     timestamp(.startedAt, wallClock: view.startedAt)
     field(.revision, view.revision)
@@ -88,7 +90,7 @@ extension JSONWriter {
 
   /// An `Event` of a countdown, as a value.
   package mutating func event(
-    _ event: Event, name: Span<UInt8>, owner: UInt32, at reading: Reading
+    _ event: Event, name: Span<UInt8>, owner: UInt32, at reading: Reading, by anchor: Reading
   ) {
     beginObject()
     field(.kind, event.kind.wireName)
@@ -99,7 +101,7 @@ extension JSONWriter {
     if let occurrence = event.occurrence { field(.occurrence, occurrence) }
     timestamp(.at, reading)
     if let deadline = event.deadline {
-      self.deadline(.deadline, deadline, on: event.clock, at: reading)
+      self.deadline(.deadline, deadline, on: event.clock, by: anchor)
     }
     if let late = event.lateUSec { field(.lateUSec, late) }
     if let remaining = event.remainingUSec { field(.remainingUSec, remaining) }

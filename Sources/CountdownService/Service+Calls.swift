@@ -203,7 +203,7 @@ extension Service {
   /// The reply to a `Start`.
   mutating func writeStarted(_ id: EntryID, created: Bool, to index: Int) {
     let view = scheduler.view(of: id)
-    let now = scheduler.now
+    let (now, anchor) = (scheduler.now, scheduler.anchor)
     write(to: index) {
       $0.beginReply()
       $0.key(.created)
@@ -211,7 +211,7 @@ extension Service {
       $0.field(.revision, view.revision)
       $0.field(.remainingUSec, view.remainingUSec)
       if let deadline = view.deadline {
-        $0.deadline(.deadline, deadline, on: view.clock, at: now)
+        $0.deadline(.deadline, deadline, on: view.clock, by: anchor)
       }
       $0.timestamp(.now, now)
       $0.field(.state, view.state.wireName)
@@ -222,13 +222,13 @@ extension Service {
   /// The reply to the verbs that move a countdown.
   mutating func writeMoved(_ id: EntryID, to index: Int) {
     let view = scheduler.view(of: id)
-    let now = scheduler.now
+    let (now, anchor) = (scheduler.now, scheduler.anchor)
     write(to: index) {
       $0.beginReply()
       $0.field(.revision, view.revision)
       $0.field(.remainingUSec, view.remainingUSec)
       if let deadline = view.deadline {
-        $0.deadline(.deadline, deadline, on: view.clock, at: now)
+        $0.deadline(.deadline, deadline, on: view.clock, by: anchor)
       }
       $0.timestamp(.now, now)
       $0.endReply()
@@ -249,7 +249,8 @@ extension Service {
   func writeCountdown(_ id: EntryID, to writer: inout JSONWriter) {
     let view = scheduler.view(of: id)
     writer.countdown(
-      view, name: scheduler.name(of: id), owner: scheduler.users[view.user].uid, at: scheduler.now)
+      view, name: scheduler.name(of: id), owner: scheduler.users[view.user].uid,
+      by: scheduler.anchor)
   }
 
   private mutating func writeCount(of user: UInt32, to index: Int) {

@@ -69,7 +69,8 @@ extension Service {
     }
     var writer = JSONWriter(reusing: bytes)
     writer.event(
-      event, name: name, owner: scheduler.users[event.user].uid, at: scheduler.now)
+      event, name: name, owner: scheduler.users[event.user].uid, at: scheduler.now,
+      by: scheduler.anchor)
     return EventRing.Entry(
       kind: event.kind, user: event.user, bytes: writer.take(), nameBytes: nameBytes)
   }

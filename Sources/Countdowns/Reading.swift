@@ -25,4 +25,11 @@ package struct Reading: Equatable, Sendable {
     case .realtime: realtime
     }
   }
+
+  /// Whether the clocks have moved against each other by 1 ms or more since another reading; less is
+  /// the noise of reading them one after the other.
+  package func hasMoved(from other: Reading) -> Bool {
+    abs((realtime - boottime) - (other.realtime - other.boottime)) >= 1_000
+      || abs((boottime - monotonic) - (other.boottime - other.monotonic)) >= 1_000
+  }
 }

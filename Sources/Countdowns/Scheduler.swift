@@ -31,6 +31,10 @@ package import TimingWheel
 package struct Scheduler: ~Copyable {
   /// The reading of this turn.
   package internal(set) var now: Reading
+  /// A reading that deadlines are converted between clocks by, where people are told of them: it stays
+  /// until the clocks have moved by 1 ms against each other, so that the same deadline is always told
+  /// as the same instant. What is due is never decided by it.
+  package private(set) var anchor: Reading
   package var limits: Limits
   package var users = UserTable()
   package let terms: LedgerTerms
@@ -65,6 +69,7 @@ package struct Scheduler: ~Copyable {
     at reading: Reading, limits: Limits, terms: LedgerTerms, reserving reservation: Int
   ) {
     now = reading
+    anchor = reading
     self.limits = limits
     self.terms = terms
     wheel = Wheel(now: Scheduler.instant(reading.boottime), reserving: reservation)
@@ -102,6 +107,7 @@ package struct Scheduler: ~Copyable {
     now.boottime = max(reading.boottime, now.boottime)
     now.monotonic = max(reading.monotonic, now.monotonic)
     now.realtime = reading.realtime
+    if now.hasMoved(from: anchor) { anchor = now }
     noteStep()
     thinOut(limit: limit)
     refile(limit: limit)
