@@ -84,7 +84,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "DaemonHostTests",
-      dependencies: ["DaemonHost", "Configuration", "Countdowns", "LinuxIO", "TestSupport"],
+      dependencies: [
+        "DaemonHost", "Configuration", "Countdowns", "TimingWheel", "LinuxIO", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CountdownsTests", dependencies: ["Countdowns", "TimingWheel", "TestSupport"],

@@ -2,7 +2,7 @@ internal import CountdownService
 package import Countdowns
 package import LinuxIO
 package import Systemd
-internal import TimingWheel
+package import TimingWheel
 
 /// The daemon's one thread: feeds real events to the service and carries out what it asks for.
 ///
@@ -141,7 +141,7 @@ package struct Host: ~Copyable {
     case .now: return 0
     case .at(let instant):
       if armedFor != instant {
-        try timer.arm(atNSec: Int64(instant.rawValue) * 1_000)
+        try timer.arm(atNSec: instant.nanoseconds)
         armedFor = instant
       }
     case .never:
@@ -335,6 +335,15 @@ package struct Host: ~Copyable {
   private var isFinished: Bool {
     guard let stopsAt else { return false }
     return service.isQuiet || Clocks.boottimeNSec() >= stopsAt
+  }
+}
+
+extension Instant {
+  /// Nanoseconds since boot, as the kernel's timers take them. What lies beyond the most that 64 bits
+  /// can say, 292 years, becomes that.
+  package var nanoseconds: Int64 {
+    let (product, overflow) = Int64(rawValue).multipliedReportingOverflow(by: 1_000)
+    return overflow ? .max : product
   }
 }
 
