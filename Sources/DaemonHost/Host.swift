@@ -105,7 +105,6 @@ package struct Host: ~Copyable {
       for id in service.takeTouched() { serve(id) }
       tellStatus(at: clocks.boottimeNSec)
     }
-    _ = notifier.stopping(status: "Stopping")
     for client in clients { client?.socket.shutDown() }
     log.send(.info, "Stopped")
     _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
@@ -114,7 +113,7 @@ package struct Host: ~Copyable {
   /// Tells systemd what there is, where it has changed: at most once a second, so that after a burst
   /// one wake may come for that alone.
   private mutating func tellStatus(at boottimeNSec: Int64) {
-    guard notifier.isSupervised else { return }
+    guard notifier.isSupervised, stopsAt == nil else { return }
     let counts = service.scheduler.users.counts
     guard counts != toldCounts else {
       statusDueAt = nil
@@ -328,6 +327,7 @@ package struct Host: ~Copyable {
     guard stopsAt == nil else { return }
     log.send(.info, "Stopping on signal \(signal.rawValue)")
     stopsAt = Clocks.boottimeNSec() + 2_000_000_000
+    _ = notifier.stopping(status: "Stopping")
     if acceptsAgainAt == nil { try? epoll.remove(listener.rawValue) }
   }
 
