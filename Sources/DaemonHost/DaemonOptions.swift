@@ -84,6 +84,7 @@ package struct DaemonOptions: Equatable, Sendable {
       return "\(directory)/\(file)"
     }
     if isRoot { return "/run/countdownd/\(file)" }
-    return userRuntimeDirectory.map { "\($0)/countdownd/\(file)" }
+    guard let userRuntimeDirectory, !userRuntimeDirectory.isEmpty else { return nil }
+    return "\(userRuntimeDirectory)/countdownd/\(file)"
   }
 }

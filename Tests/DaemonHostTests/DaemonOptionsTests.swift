@@ -64,5 +64,6 @@ import Testing
     #expect(path(nil, "/run/user/1", isRoot: true) == "/run/countdownd/\(file)")
     #expect(path(nil, "/run/user/1", isRoot: false) == "/run/user/1/countdownd/\(file)")
     #expect(path(nil, nil, isRoot: false) == nil)
+    #expect(path("", "", isRoot: false) == nil)
   }
 }
