@@ -33,11 +33,12 @@ extension Service {
         refuseOverlong(index, bytes: message.count)
         break
       }
-      guard calls < Service.callsPerTurn, bytes < Service.bytesPerTurn else {
+      guard calls < Service.callsPerTurn, bytes < Service.bytesPerTurn, callBudget > 0 else {
         enqueue(index)
         break
       }
       calls += 1
+      callBudget -= 1
       bytes += message.count
       if carryOut(input.message(message), from: index) { input.take(message) }
       if connections[index].isDeaf { abandonStream(index) }

@@ -85,6 +85,7 @@ extension Service {
       for id in page {
         handOut(id)
         looked += 1
+        callBudget -= 1
         if listing.state == nil || scheduler.state(of: id) == listing.state {
           writeCountdown(id, to: &writer)
           written += 1

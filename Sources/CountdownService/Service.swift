@@ -11,7 +11,8 @@ internal import Varlink
 /// ``takeTouched()``, and hand ``takeBatch()`` to the ledger.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
-/// each connection; those who stream get what there is room for. Read next: Service+Calls.swift.
+/// each connection and in all; those who stream get what there is room for. Read next:
+/// Service+Calls.swift.
 ///
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
@@ -32,6 +33,9 @@ package struct Service: ~Copyable {
   /// Connections whose name has become free in this turn, in the order in which they came to it.
   var woken: [ConnectionID] = []
   private var touched: [ConnectionID] = []
+  /// What calls may still cost in this turn: one each, and one for each countdown that a list looks
+  /// at. The last one may overdraw it.
+  var callBudget = 0
 
   var ring: EventRing
   var streams: [ConnectionID] = []
@@ -248,7 +252,12 @@ package struct Service: ~Copyable {
     let queue = woken + ready
     woken.removeAll(keepingCapacity: true)
     ready.removeAll(keepingCapacity: true)
-    for id in queue {
+    callBudget = Service.callCostPerTurn
+    for (position, id) in queue.enumerated() {
+      guard callBudget > 0 else {
+        postpone(queue[position...])
+        break
+      }
       guard let index = place(of: id) else { continue }
       connections[index].isQueued = false
       handle(index)
@@ -266,6 +275,19 @@ package struct Service: ~Copyable {
     guard ready.isEmpty, underway.isEmpty else { return false }
     return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
   }
+
+  /// Those whose calls this turn had no room for: the next begins with them, in the same order.
+  private mutating func postpone(_ rest: ArraySlice<ConnectionID>) {
+    for id in rest {
+      if let index = place(of: id) { connections[index].isQueued = true }
+    }
+    ready = rest + ready
+  }
+
+  /// What the calls of one turn may cost: however many clients send however much, what is due waits
+  /// for no more. Less than the ended countdowns that a turn can remove, so that those who make some
+  /// with every call do not outrun the limit on them.
+  private static let callCostPerTurn = 2_048
 
   /// Entries of the wheel that one turn looks at, and expiries that it tells.
   private static let entriesPerTurn = 4_096

@@ -145,6 +145,68 @@ struct ConnectionTests {
     #expect(world.call("Subscribe", [:], .more, from: client).error == nil)
   }
 
+  // MARK: Clients that send much
+
+  @Test func `a turn handles so many calls in all, and the others first in the next`() {
+    let world = World()
+    world.checksInvariants = false
+    let clients = (0..<30).map { _ in world.connect() }
+    for client in clients {
+      for number in 0..<100 {
+        world.post(
+          "Start", ["name": .string("\(client)/\(number)"), "durationUSec": length], from: client)
+      }
+    }
+    world.turn()
+    #expect(world.service.scheduler.users.counts.running == 2_048)
+    #expect(world.service.nextWake == .now)
+    // Who comes now comes after those who wait.
+    world.post("Cancel", ["name": "29/99"], from: clients[0])
+    world.turn()
+    #expect(world.service.scheduler.users.counts.running == 2_999)
+    world.settle()
+    #expect(world.service.brokenInvariant() == nil)
+    #expect(world.problems == [])
+  }
+
+  @Test func `lists that look at many and find none take turns like calls that do something`() {
+    let world = World()
+    world.checksInvariants = false
+    let client = world.connect()
+    for number in 0..<3_000 {
+      world.post("Start", ["name": .string("n\(number)"), "durationUSec": length], from: client)
+    }
+    world.settle()
+    let before = world.clients[client].calls.count
+    for _ in 0..<10 { world.post("List", ["state": "missed"], from: client) }
+    world.turn()
+    #expect(world.clients[client].calls[before...].count { !$0.replies.isEmpty } == 1)
+    world.settle()
+    #expect(world.clients[client].calls[before...].allSatisfy { $0.replies.count == 1 })
+    #expect(world.problems == [])
+  }
+
+  @Test func `ended countdowns do not outrun RetainEndedMax, however many clients make some`() {
+    var limits = Limits()
+    limits.retainedPerUser = 10
+    let world = World(limits: limits)
+    world.checksInvariants = false
+    var most = 0
+    world.afterTurn = { most = max(most, $0.service.scheduler.users.counts.ended) }
+    for _ in 0..<64 {
+      let client = world.connect()
+      for number in 0..<128 {
+        let name: JSONTree = .string("\(client)/\(number)")
+        world.post("Start", ["name": name, "durationUSec": length], from: client)
+        world.post("Cancel", ["name": name], from: client)
+      }
+    }
+    world.settle()
+    #expect(most <= 10 + 1_024)
+    #expect(world.call("Count", from: world.connect())["ended"] == 10)
+    #expect(world.problems == [])
+  }
+
   // MARK: Clients that do not read
 
   @Test
