@@ -72,7 +72,7 @@ extension Service {
   mutating func writeCountdowns(
     _ listing: inout Listing, limit: Int, of user: UInt32, to writer: inout JSONWriter
   ) -> Bool {
-    let start = writer.count
+    let fullAt = writer.count + limits.listBytes - (limits.payloadBytes + Service.besidesPayload)
     var looked = 0
     var written = 0
     writer.key(.countdowns)
@@ -91,7 +91,7 @@ extension Service {
           written += 1
         }
         let isFull = written == limit || looked >= Service.entriesPerPiece
-        if isFull || writer.count - start >= limits.listBytes - Service.longestCountdown {
+        if isFull || writer.count >= fullAt {
           listing.after = nameBytes(of: id)
           return false
         }
@@ -101,8 +101,9 @@ extension Service {
     }
   }
 
-  /// What one more countdown may take in a list, payload and escapes included.
-  private static let longestCountdown = 8 << 10
+  /// What one more countdown may take in a list besides its payload, with the name's escapes, and what
+  /// follows the list.
+  private static let besidesPayload = 2 << 10
 
   private mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
     if let after = listing.after {

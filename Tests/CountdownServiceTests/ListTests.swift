@@ -216,6 +216,29 @@ struct ListTests {
     #expect(world.problems == [])
   }
 
+  @Test(arguments: 0..<12)
+  func `no page is longer than 64 KiB, with payloads of MaxPayloadBytes either`(small: Int) {
+    var limits = Limits()
+    limits.payloadBytes = 8 << 10
+    let world = World(limits: limits)
+    let client = world.connect()
+    let payload: JSONTree = ["x": .string(String(repeating: "x", count: 8_184))]  // 8 192 bytes.
+    for number in 0..<small {
+      world.call("Start", ["name": .string("a\(number)"), "durationUSec": hour], from: client)
+    }
+    for number in 0..<10 {
+      let name = String(repeating: "\"", count: 254) + "\(number)"
+      let reply = world.call(
+        "Start", ["name": .string(name), "durationUSec": hour, "payload": payload], from: client)
+      #expect(reply.error == nil)
+    }
+    world.setReading(false, client)
+    world.post("List", from: client)
+    world.turn()
+    let length = world.waitingText(for: client).utf8.count
+    #expect((40 << 10...64 << 10).contains(length))
+  }
+
   @Test func `Count tells the caller's own`() {
     let (world, client) = world(["a", "b", "c"])
     world.call("Pause", ["name": "a"], from: client)
