@@ -81,16 +81,17 @@ extension Service {
     let existing = scheduler.find(user: change.plan.user, name: change.name.name.span)
     let index = place(of: change.connection)
     do throws(Refusal) {
-      guard case .committed(let revision) = verdict.answer else {
-        guard case .refused(let errno, let outcomeUnknown) = verdict.answer else { return }
+      switch verdict.answer {
+      case .committed(let revision):
+        let outcome = try scheduler.apply(
+          change.plan, to: existing, name: change.name.name.span, payload: change.payload,
+          revision: revision)
+        scheduler.unlock(outcome.id)
+        tell(outcome)
+        if let index, !change.isOneway { answer(change.reply, outcome, change.plan, to: index) }
+      case .refused(let errno, let outcomeUnknown):
         throw .storageFailed(errno: errno, outcomeUnknown: outcomeUnknown)
       }
-      let outcome = try scheduler.apply(
-        change.plan, to: existing, name: change.name.name.span, payload: change.payload,
-        revision: revision)
-      scheduler.unlock(outcome.id)
-      tell(outcome)
-      if let index, !change.isOneway { answer(change.reply, outcome, change.plan, to: index) }
     } catch {
       if let existing { scheduler.unlock(existing) }
       if let index, !change.isOneway {
