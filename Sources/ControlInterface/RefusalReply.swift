@@ -34,9 +34,6 @@ extension JSONWriter {
       field(.parameter, parameter)
       field(.minimumUSec, bounds.lowerBound)
       field(.maximumUSec, bounds.upperBound)
-    case .invalidParameter(let parameter):
-      ServiceError.invalidParameter(parameter).write(to: &self)
-      return
     case .quotaExceeded(let resource, let limit, let used):
       begin("QuotaExceeded")
       field(.resource, resource.rawValue)

@@ -4,7 +4,7 @@
 /// no name contains. No key is therefore the beginning of another, and the bytewise order of keys is
 /// the order of owners and, within an owner, the bytewise order of names.
 package struct NameKey: ~Escapable {
-  /// The owner's uid.
+  /// A number for the owner: the scheduler takes the place in its table of users.
   package let owner: UInt32
 
   /// The name's bytes: ``Name`` says which are allowed. Others may be looked for, never inserted.

@@ -7,11 +7,11 @@ package enum Refusal: Error, Equatable, Sendable {
   case wrongClock(CountdownClock)
   case revisionMismatch(revision: Int64)
   case outOfRange(parameter: String, bounds: ClosedRange<Int64>)
-  case invalidParameter(String)
   case quotaExceeded(resource: Resource, limit: Int, used: Int)
   case storageFailed(errno: Int32, outcomeUnknown: Bool)
 
-  /// What is limited; spelled as the key that sets the limit.
+  /// What is limited; spelled as the key that sets the limit, but for `nameBytes`: what the memory of
+  /// all names can address is no setting.
   package enum Resource: String, Sendable {
     case countdownsPerUser = "MaxCountdownsPerUser"
     case countdowns = "MaxCountdowns"
