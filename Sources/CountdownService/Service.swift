@@ -22,7 +22,7 @@ internal import Varlink
 package struct Service: ~Copyable {
   package var scheduler: Scheduler
   package var limits: Limits { scheduler.limits }
-  /// Vendor, product and so on, as `GetInfo` tells them.
+  /// Who it is, as far as its host knows better.
   let identity: Identity
 
   var connections: [Connection] = []
@@ -57,7 +57,7 @@ package struct Service: ~Copyable {
   /// Reused by lists.
   var page: [EntryID] = []
 
-  /// What `GetInfo` answers.
+  /// What the host decides of what `GetInfo` answers.
   package struct Identity: Sendable {
     let version: String
 
