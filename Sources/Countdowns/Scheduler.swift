@@ -178,7 +178,7 @@ package struct Scheduler: ~Copyable {
     let extra = record.extra.map { extras[$0] }
     var event = Event(
       kind: .expired, id: id, user: record.user, revision: record.revision, clock: record.clock,
-      deadline: record.time, lateUSec: now.value(of: record.clock) - record.time,
+      deadline: record.time, lateUSec: lateness(of: record.time, on: record.clock),
       payload: extra?.payload)
     guard let place = record.extra, let extra, extra.repeatUSec > 0 else {
       end(id, as: .expired, lateUSec: event.lateUSec ?? 0)
@@ -190,11 +190,17 @@ package struct Scheduler: ~Copyable {
     event.occurrence = extra.occurrence + overrun
     event.missedOccurrences = overrun
     event.deadline = newest
-    event.lateUSec = now.value(of: record.clock) - newest
+    event.lateUSec = lateness(of: newest, on: record.clock)
     table[id.index].time = newest + extra.repeatUSec
     extras[place].occurrence += overrun + 1
     file(id)
     return event
+  }
+
+  /// How late a deadline is handed out now. An instant long before 1970 is later than any length that
+  /// the wire can tell; it is told as the longest.
+  private func lateness(of deadline: Int64, on clock: CountdownClock) -> Int64 {
+    min(now.value(of: clock) - deadline, Bounds.longest)
   }
 
   // MARK: The wheel's keys

@@ -62,13 +62,17 @@ package enum ServiceError: Error, Equatable, Sendable {
     }
   }
 
+  /// Scalars of a caller's own text that an error repeats, at most.
+  private static let longestEcho = 1_024
+
   private static func write(
     _ error: String, _ field: String?, _ value: String, _ writer: inout JSONWriter
   ) {
     writer.beginError("org.varlink.service." + error)
     if let field {
       writer.key(field)
-      writer.string(value)
+      // What a caller wrote is told back to it, but not at any length: no message exceeds its limit.
+      writer.string(String(String.UnicodeScalarView(value.unicodeScalars.prefix(longestEcho))))
     }
     writer.endReply()
   }

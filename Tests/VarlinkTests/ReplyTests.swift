@@ -61,4 +61,11 @@ struct ReplyTests {
   func `each standard error has its name and its field`(error: ServiceError, text: String) {
     #expect(written { error.write(to: &$0) } == text + "\0")
   }
+
+  @Test func `what a caller wrote is told back at most in part`() {
+    let text = String(repeating: "é", count: 500_000)
+    let reply = written { ServiceError.methodNotFound(text).write(to: &$0) }
+    #expect(reply.contains(String(repeating: "é", count: 1_024) + "\""))
+    #expect(reply.utf8.count < 3_000)
+  }
 }
