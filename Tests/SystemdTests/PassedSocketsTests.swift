@@ -16,26 +16,32 @@ struct PassedSocketsTests {
     }
   }
 
-  @Test func `the only one is taken whatever its name, and the variables are removed`() async {
+  @Test func `variables meant for another process count for nothing, and are removed`() async {
     await #expect(processExitsWith: .success) {
-      let directory = try TemporaryDirectory(prefix: "systemd-")
-      let path = directory.path + "/socket"
-      // As systemd passes it: at descriptor 3, which may be anything's here.
-      try #require(dup2(listeningSocket(at: path), 3) == 3)
-      unsafe setenv("LISTEN_PID", "\(getpid())", 1)
+      unsafe setenv("LISTEN_PID", "1", 1)
       unsafe setenv("LISTEN_FDS", "1", 1)
-      unsafe setenv("LISTEN_FDNAMES", "connection", 1)
-      guard let listening = try PassedSockets.take(named: "varlink") else {
-        fatalError("none taken")
-      }
-      try #require(listening.rawValue == 3)
-      try #require(fcntl(3, F_GETFD) & FD_CLOEXEC != 0)
-      try #require(fcntl(3, F_GETFL) & O_NONBLOCK != 0)
-      _ = try StreamSocket(connectingTo: path)
-      guard try listening.accept() != nil else { fatalError("nobody connected") }
+      unsafe setenv("LISTEN_FDNAMES", "varlink", 1)
+      guard try PassedSockets.take(named: "varlink") == nil else { fatalError("one was taken") }
       for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
         try #require(CurrentProcess.environmentVariable(name) == nil)
       }
+    }
+  }
+
+  @Test func `the only one is taken whatever its name`() async {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory(prefix: "systemd-")
+      let path = directory.path + "/socket"
+      let fd: Int32 = 600  // Nobody else's here; systemd passes them from 3 on.
+      try #require(dup2(listeningSocket(at: path), fd) == fd)
+      guard
+        let listening = try PassedSockets.take(
+          named: "varlink", from: ["connection"], firstDescriptor: fd)
+      else { fatalError("none taken") }
+      try #require(listening.rawValue == fd)
+      try #require(fcntl(fd, F_GETFL) & O_NONBLOCK != 0)
+      _ = try StreamSocket(connectingTo: path)
+      guard try listening.accept() != nil else { fatalError("nobody connected") }
     }
   }
 
