@@ -14,6 +14,7 @@ package enum Command: Sendable {
   case restart(revision: Int64?)
   case extend(Scheduler.Extension, revision: Int64?)
   case cancel(revision: Int64?)
+  case setPayload(Range<Int>?, revision: Int64?)
   case subscribe(SubscribeRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
@@ -74,6 +75,7 @@ extension DecodedCall {
       case .restart: try decodeVerb(&parameters) { .restart(revision: $0) }
       case .extend: try decodeExtend(&parameters)
       case .cancel: try decodeVerb(&parameters) { .cancel(revision: $0) }
+      case .setPayload: try decodeSetPayload(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
@@ -197,6 +199,27 @@ extension DecodedCall {
     case (nil, let remaining?):
       return DecodedCall(command: .extend(.toRemaining(remaining), revision: revision), name: name)
     }
+  }
+
+  private static func decodeSetPayload(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var name: JSONString?
+    var payload: Range<Int>?
+    var revision: Int64?
+    while try parameters.next() {
+      if parameters.at("name", 0) {
+        name = try parameters.string()
+      } else if parameters.at("payload", 1) {
+        payload = try parameters.object()
+      } else if parameters.at("revision", 2) {
+        revision = try parameters.integer()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    guard let name else { throw .invalidParameter("name") }
+    return DecodedCall(command: .setPayload(payload, revision: revision), name: name)
   }
 
   private static func decodeList(

@@ -3,7 +3,7 @@ package import Varlink
 
 /// The methods of the two interfaces.
 package enum Method: Sendable, CaseIterable {
-  case start, get, list, count, pause, resume, restart, extend, cancel, subscribe
+  case start, get, list, count, pause, resume, restart, extend, cancel, setPayload, subscribe
   case getInfo, getInterfaceDescription
 
   /// The method that a call names.
@@ -20,6 +20,7 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.Pause", in: message) { return .pause }
     if name.matches("io.countdownd.Countdown.Resume", in: message) { return .resume }
     if name.matches("io.countdownd.Countdown.Restart", in: message) { return .restart }
+    if name.matches("io.countdownd.Countdown.SetPayload", in: message) { return .setPayload }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {

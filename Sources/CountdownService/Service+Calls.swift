@@ -146,6 +146,12 @@ extension Service {
       return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decideCancel(id, revision: revision)
       }
+    case .setPayload(let payload, let revision):
+      return try verb(
+        index, flags.isOneway, payload: payload.map { message.copy(of: $0) }
+      ) { scheduler, id throws(Refusal) in
+        try scheduler.decideSetPayload(id, payloadBytes: payload?.count, revision: revision)
+      }
     case .subscribe(let request): try subscribe(request, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
@@ -156,7 +162,7 @@ extension Service {
 
   /// A verb on a countdown that must be there.
   private mutating func verb(
-    _ index: Int, _ isOneway: Bool,
+    _ index: Int, _ isOneway: Bool, payload: [UInt8]? = nil,
     _ decide: (borrowing Scheduler, EntryID) throws(Refusal) -> Plan
   ) throws(Refusal) -> Bool {
     let user = connections[index].user
@@ -165,9 +171,13 @@ extension Service {
     guard let id = existing else { throw .noSuchCountdown }
     handOut(id)
     let plan = try decide(scheduler, id)
-    try carry(
-      plan, of: id, payload: nil, reply: plan.action == .cancel ? .cancelled : .moved, from: index,
-      isOneway: isOneway)
+    let reply: ChangeReply =
+      switch plan.action {
+      case .cancel: .cancelled
+      case .setPayload: .payloadSet
+      case .start, .restart, .extend, .pause, .resume: .moved
+      }
+    try carry(plan, of: id, payload: payload, reply: reply, from: index, isOneway: isOneway)
     return true
   }
 

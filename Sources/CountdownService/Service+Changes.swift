@@ -20,6 +20,7 @@ enum ChangeReply: Sendable {
   case started(created: Bool)
   case moved
   case cancelled
+  case payloadSet
 }
 
 /// A name of which a change is with the ledger: its next change waits.
@@ -123,6 +124,12 @@ extension Service {
       write(to: index) {
         $0.beginReply()
         $0.field(.remainingUSec, plan.remainingUSec)
+        $0.field(.revision, outcome.revision)
+        $0.endReply()
+      }
+    case .payloadSet:
+      write(to: index) {
+        $0.beginReply()
         $0.field(.revision, outcome.revision)
         $0.endReply()
       }

@@ -168,7 +168,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start Get List Count Pause Resume Restart Extend Cancel Subscribe".split()), methods
+        "Start Get List Count Pause Resume Restart Extend Cancel SetPayload Subscribe".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -402,16 +402,35 @@ def verbs(peer, prefix):
 
 
 @case
+def payloads_change(peer, prefix):
+    one = peer.open()
+    started = one.Start(name=prefix, durationUSec=HOUR, payload={"first": 1})
+    stream = peer.open().Subscribe(prefix=prefix, kinds=["changed"], _more=True)
+    assert next(stream) == {"ready": True}
+    first = one.SetPayload(prefix, {"second": [2]})
+    assert first["revision"] > started["revision"]
+    countdown = one.Get(prefix)["countdown"]
+    assert countdown["payload"] == {"second": [2]} and countdown["deadline"] == started["deadline"]
+    second = one.SetPayload(name=prefix, revision=first["revision"])
+    assert "payload" not in one.Get(prefix)["countdown"]
+    told = events(stream, 2)
+    assert [event.get("payload") for event in told] == [{"second": [2]}, None], told
+    assert [event["revision"] for event in told] == [first["revision"], second["revision"]]
+    refused("QuotaExceeded", lambda: one.SetPayload(prefix, {"a": "x" * 4096}),
+            resource="MaxPayloadBytes", limit=4096, used=None)
+
+
+@case
 def refusals_of_the_verbs(peer, prefix):
     one = peer.open()
-    moving = {"Pause": (), "Resume": (), "Restart": (), "Extend": (1,), "Cancel": ()}
+    moving = {"Pause": (), "Resume": (), "Restart": (), "Extend": (1,), "Cancel": (), "SetPayload": ({},)}
     for verb, more in moving.items():
         refused("NoSuchCountdown", lambda: getattr(one, verb)(f"{prefix}/none", *more), name=f"{prefix}/none")
     running = f"{prefix}/running"
     revision = one.Start(running, HOUR)["revision"]
     refused("WrongState", lambda: one.Resume(running), name=running, state="running", revision=revision)
     for verb, more in moving.items():
-        change = {"byUSec": 1} if more else {}
+        change = {"byUSec": 1} if verb == "Extend" else {}
         refused("RevisionMismatch",
                 lambda: getattr(one, verb)(name=running, revision=revision + 1, **change),
                 name=running, revision=revision)

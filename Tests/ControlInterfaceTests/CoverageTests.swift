@@ -52,6 +52,8 @@ struct CoverageTests {
       world.call(verb, ["name": "mono", "revision": 1], from: client)
     }
     world.call("Restart", ["name": "mono"], from: client)
+    let moved = world.call("SetPayload", ["name": "mono", "payload": ["a": 1]], from: client)
+    world.call("SetPayload", ["name": "mono", "revision": moved["revision"] ?? 0], from: client)
     world.call("Pause", ["name": "real"], from: client)
     world.clock.suspend(4_500_000)
     world.settle()

@@ -18,7 +18,7 @@ struct ParameterTests {
     "Start": ["name": #""new""#, "durationUSec": "5000000"], "Get": ["name": #""running""#],
     "List": [:], "Count": [:], "Pause": ["name": #""running""#], "Resume": ["name": #""paused""#],
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
-    "Cancel": ["name": #""running""#], "Subscribe": [:],
+    "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#], "Subscribe": [:],
   ]
 
   /// What else a parameter needs to make sense, and what it may be; else its type says it.

@@ -46,6 +46,8 @@ final class Oracle {
   private var starts: [Int64: (parameters: JSONTree, sentAfter: Int)] = [:]
   private var startedNumbers: Set<Int64> = []
   private var refusedNumbers: Set<Int64> = []
+  /// Those that a `SetPayload` asked for.
+  private var payloads: Set<JSONTree> = []
   private var revisions: Set<Int64> = []
   private var lastRevision: [UInt32: Int64] = [:]
   /// The cancelled event that a replacement has to follow.
@@ -74,6 +76,8 @@ final class Oracle {
   func note(start number: Int64, _ parameters: JSONTree, sentAfter turn: Int) {
     starts[number] = (parameters, turn)
   }
+
+  func note(payload: JSONTree) { payloads.insert(payload) }
 
   /// The revision that stands under a name, for calls that name one.
   func revision(uid: UInt32, name: String) -> Int64? {
@@ -170,11 +174,12 @@ final class Oracle {
       before = current[key]
       if let before, !before.isEnded { fail(world, "started twice: \(event.text)") }
     }
-    guard let number = event["payload"]?["c"]?.integer, let start = starts[number] else {
-      return fail(world, "started by nobody: \(event.text)")
-    }
+    // Every start has a number in its payload; what has none, or an old one, was started again.
+    let number = event["payload"]?["c"]?.integer ?? 0
+    if number > 0, starts[number] == nil { return fail(world, "started by nobody: \(event.text)") }
     if refusedNumbers.contains(number) { fail(world, "it was refused, and started: \(event.text)") }
-    let isRestart = !startedNumbers.insert(number).inserted
+    let isRestart = number == 0 || !startedNumbers.insert(number).inserted
+    let start = starts[number] ?? ([:], 0)
     var predictions: [Standing] = []
     for moment in window(world, since: isRestart ? 0 : start.sentAfter) {
       let prediction = predict(
@@ -280,7 +285,15 @@ final class Oracle {
       if (standing.state == "running") != (event["deadline"] != nil) {
         fail(world, "changed its state: \(event.text), \(standing)")
       }
+      if event["payload"] != standing.payload {
+        let isAsked = event["payload"].map { payloads.contains($0) } ?? true
+        if !isAsked || told != standing.time {
+          fail(world, "another payload: \(event.text), \(standing)")
+        }
+        standing.payload = event["payload"]
+      }
     }
+    if event["payload"] != standing.payload { fail(world, "another payload: \(event.text)") }
     standing.time = told
     standing.revision = revision
     set(key, standing, reading)
@@ -354,6 +367,7 @@ final class Oracle {
       asked.revision = revision
       return asked == next
     }
+    if call.method == "SetPayload" { return isAsked && reply.parameters.count == 1 }
     if call.method == "Start" {
       let isNew = next.payload == call.parameters["payload"]
       guard reply["created"] == .boolean(isNew) else { return false }

@@ -227,8 +227,9 @@ final class Simulation {
   }
 
   private func verb(_ flag: World.Flag? = nil) {
-    let method = ["Pause", "Resume", "Restart", "Extend", "Extend", "Cancel"].randomElement(
-      using: &random)!
+    let method = [
+      "Pause", "Resume", "Restart", "Extend", "Extend", "Cancel", "SetPayload",
+    ].randomElement(using: &random)!
     var call: [String: JSONTree] = ["name": name()]
     if method == "Extend" {
       let length = Int64.random(in: lengths.randomElement(using: &random)!, using: &random)
@@ -237,6 +238,11 @@ final class Simulation {
       } else {
         call["toRemainingUSec"] = .integer(length)
       }
+    }
+    if method == "SetPayload", Int.random(in: 0..<3, using: &random) > 0 {
+      number += 1
+      call["payload"] = ["p": .integer(number)]
+      oracle.note(payload: ["p": .integer(number)])
     }
     if Int.random(in: 0..<4, using: &random) == 0 { call["revision"] = revision(call["name"]) }
     post(method, .object(call), flag)
