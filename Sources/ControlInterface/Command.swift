@@ -7,6 +7,7 @@ package import Varlink
 package enum Command: Sendable {
   case start(StartRequest, payload: Range<Int>?)
   case get
+  case getMany([JSONString])
   case list(ListRequest)
   case count
   case pause(revision: Int64?)
@@ -68,6 +69,7 @@ extension DecodedCall {
       switch method {
       case .start: try decodeStart(&parameters, standard: standard)
       case .get: DecodedCall(command: .get, name: try decodeName(&parameters))
+      case .getMany: try decodeGetMany(&parameters)
       case .list: try decodeList(&parameters)
       case .count: try decodeNothing(&parameters, .count)
       case .pause: try decodeVerb(&parameters) { .pause(revision: $0) }
@@ -150,6 +152,18 @@ extension DecodedCall {
     }
     guard let name else { throw .invalidParameter("name") }
     return name
+  }
+
+  private static func decodeGetMany(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var names: [JSONString]?
+    while try parameters.next() {
+      guard parameters.at("names", 0) else { throw parameters.unknown() }
+      names = try parameters.strings()
+    }
+    guard let names else { throw .invalidParameter("names") }
+    return DecodedCall(command: .getMany(names))
   }
 
   private static func decodeVerb(

@@ -27,6 +27,7 @@ extension JSONLiteral {
   package static let maximumUSec = JSONLiteral("maximumUSec")
   package static let minimumUSec = JSONLiteral("minimumUSec")
   package static let missedOccurrences = JSONLiteral("missedOccurrences")
+  package static let missing = JSONLiteral("missing")
   package static let monotonicUSec = JSONLiteral("monotonicUSec")
   package static let name = JSONLiteral("name")
   package static let next = JSONLiteral("next")

@@ -3,7 +3,8 @@ package import Varlink
 
 /// The methods of the two interfaces.
 package enum Method: Sendable, CaseIterable {
-  case start, get, list, count, pause, resume, restart, extend, cancel, setPayload, subscribe
+  case start, get, getMany, list, count, pause, resume, restart, extend, cancel, setPayload
+  case subscribe
   case getInfo, getInterfaceDescription
 
   /// The method that a call names.
@@ -15,6 +16,7 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.Get", in: message) { return .get }
     if name.matches("io.countdownd.Countdown.Cancel", in: message) { return .cancel }
     if name.matches("io.countdownd.Countdown.Extend", in: message) { return .extend }
+    if name.matches("io.countdownd.Countdown.GetMany", in: message) { return .getMany }
     if name.matches("io.countdownd.Countdown.List", in: message) { return .list }
     if name.matches("io.countdownd.Countdown.Count", in: message) { return .count }
     if name.matches("io.countdownd.Countdown.Pause", in: message) { return .pause }

@@ -89,25 +89,33 @@ struct ParameterReader: ~Escapable {
     throw .invalidParameter(name)
   }
 
-  /// A list of kinds of events.
+  /// A list of strings; one that is none is named by its place.
   @_lifetime(self: copy self)
-  mutating func kinds() throws(ServiceError) -> EventKinds? {
+  mutating func strings() throws(ServiceError) -> [JSONString]? {
     if try isNull() { return nil }
-    var kinds: EventKinds = []
-    var place = 0
+    var strings: [JSONString] = []
     do { try scanner.beginArray() } catch { throw .invalidParameter(name) }
     while true {
       do {
-        guard try scanner.nextElement() else { return kinds }
-        let text = try scanner.readString()
-        let kind = EventKind.allCases.first { text.matches($0.wireName, in: scanner.bytes) }
-        guard let kind else { throw ServiceError.invalidParameter("") }
-        kinds.insert(EventKinds(kind))
+        guard try scanner.nextElement() else { return strings }
+        strings.append(try scanner.readString())
       } catch {
-        throw .invalidParameter("\(name)[\(place)]")
+        throw .invalidParameter("\(name)[\(strings.count)]")
       }
-      place += 1
     }
+  }
+
+  /// A list of kinds of events.
+  @_lifetime(self: copy self)
+  mutating func kinds() throws(ServiceError) -> EventKinds? {
+    guard let words = try strings() else { return nil }
+    var kinds: EventKinds = []
+    for (place, word) in words.enumerated() {
+      let kind = EventKind.allCases.first { word.matches($0.wireName, in: scanner.bytes) }
+      guard let kind else { throw .invalidParameter("\(name)[\(place)]") }
+      kinds.insert(EventKinds(kind))
+    }
+    return kinds
   }
 
   /// An I-JSON object, at most 16 deep; its place in the message.

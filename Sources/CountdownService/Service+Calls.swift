@@ -124,6 +124,7 @@ extension Service {
       }
       handOut(id)
       writeOne(id, to: index)
+    case .getMany(let names): try getMany(names, in: message, from: index)
     case .list(let request): try list(request, in: message, from: index, isStreamed: flags.hasMore)
     case .count: writeCount(of: user, to: index)
     case .pause(let revision):
@@ -243,6 +244,50 @@ extension Service {
       $0.timestamp(.now, now)
       $0.endReply()
     }
+  }
+
+  private mutating func getMany(
+    _ names: [JSONString], in message: Span<UInt8>, from index: Int
+  ) throws {
+    guard names.count <= limits.namesPerGet else {
+      throw Refusal.quotaExceeded(
+        resource: .namesPerCall, limit: limits.namesPerGet, used: names.count)
+    }
+    let user = connections[index].user
+    var found: [EntryID] = []
+    var missing: [[UInt8]] = []
+    for (place, text) in names.enumerated() {
+      let name = try name(text, in: message, "names[\(place)]")
+      if let id = scheduler.find(user: user, name: name.span) {
+        found.append(id)
+      } else {
+        missing.append(name)
+      }
+    }
+    for id in found { handOut(id) }
+    write(to: index) { service, writer in
+      writer.beginReply()
+      writer.key(.countdowns)
+      writer.beginArray()
+      for id in found { service.writeCountdown(id, to: &writer) }
+      writer.endArray()
+      writer.key(.missing)
+      writer.beginArray()
+      for name in missing { writer.string(name.span) }
+      writer.endArray()
+      writer.timestamp(.now, service.scheduler.now)
+      writer.endReply()
+    }
+  }
+
+  /// A name that is not the parameter `name`.
+  func name(
+    _ text: JSONString, in message: Span<UInt8>, _ parameter: String
+  ) throws(ServiceError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    text.appendDecoded(from: message, to: &bytes)
+    if Name.problem(in: bytes.span) != nil { throw .invalidParameter(parameter) }
+    return bytes
   }
 
   private mutating func writeOne(_ id: EntryID, to index: Int) {

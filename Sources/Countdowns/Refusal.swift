@@ -11,7 +11,7 @@ package enum Refusal: Error, Equatable, Sendable {
   case quotaExceeded(resource: Resource, limit: Int, used: Int)
   case storageFailed(errno: Int32, outcomeUnknown: Bool)
 
-  /// What is limited; spelled as the key that sets the limit.
+  /// What is limited; spelled as the key that sets the limit, where one does.
   package enum Resource: String, Sendable {
     case countdownsPerUser = "MaxCountdownsPerUser"
     case countdowns = "MaxCountdowns"
@@ -23,5 +23,6 @@ package enum Refusal: Error, Equatable, Sendable {
     case payloadBytesPerUser = "MaxPayloadBytesPerUser"
     case messageBytes = "MaxMessageBytes"
     case nameBytes = "NameBytes"
+    case namesPerCall = "NamesPerCall"
   }
 }

@@ -168,7 +168,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start Get List Count Pause Resume Restart Extend Cancel SetPayload Subscribe".split()), methods
+        "Start Get GetMany List Count Pause Resume Restart Extend Cancel SetPayload Subscribe".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -454,6 +454,19 @@ def refusals_of_the_verbs(peer, prefix):
     one.Start(name=wall, deadlineUSec=time.time_ns() // 1000 + HOUR)
     for verb in (one.Pause, one.Restart):
         refused("WrongClock", lambda: verb(wall), name=wall, clock="realtime")
+
+
+@case
+def many_at_once(peer, prefix):
+    one = peer.open()
+    for name in "abc":
+        one.Start(f"{prefix}/{name}", HOUR)
+    answer = one.GetMany([f"{prefix}/{name}" for name in "cxac"])
+    assert [countdown["name"][-1] for countdown in answer["countdowns"]] == ["c", "a", "c"], answer
+    assert answer["missing"] == [f"{prefix}/x"] and answer["now"]["boottimeUSec"] > 0
+    assert one.GetMany(["x"] * 100)["missing"] == ["x"] * 100
+    refused("QuotaExceeded", lambda: one.GetMany(["x"] * 101), resource="NamesPerCall", limit=100, used=101)
+    invalid("names[1]", lambda: one.GetMany(["x", "a\nb"]))
 
 
 # ---- Count, List ---------------------------------------------------------------------------------

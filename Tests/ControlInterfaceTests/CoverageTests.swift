@@ -65,6 +65,7 @@ struct CoverageTests {
     world.call("Cancel", ["name": "mono"], from: client)
     world.call("Get", ["name": "mono"], from: client)
     world.call("Get", ["name": "nobody"], from: client)
+    world.call("GetMany", ["names": ["mono", "nobody"]], from: client)
     for state in ["running", "paused", "expired", "missed", "cancelled"] {
       world.call(
         "List", ["prefix": "", "state": .string(state), "after": "", "limit": 1], from: client)

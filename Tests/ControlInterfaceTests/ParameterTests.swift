@@ -16,6 +16,7 @@ struct ParameterTests {
   /// What makes each method work without its optional parameters.
   private static let needed: [String: [String: String]] = [
     "Start": ["name": #""new""#, "durationUSec": "5000000"], "Get": ["name": #""running""#],
+    "GetMany": ["names": #"["running"]"#],
     "List": [:], "Count": [:], "Pause": ["name": #""running""#], "Resume": ["name": #""paused""#],
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
     "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#], "Subscribe": [:],

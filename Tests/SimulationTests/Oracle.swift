@@ -307,6 +307,7 @@ final class Oracle {
     let call = client.calls[place]
     switch call.method {
     case "Count": judgeCount(news.reply, client.uid, world)
+    case "GetMany": judgeMany(news.reply, call, client.uid, world, reading)
     case "List": judgeList(news.reply, call, client.uid, world, reading)
     case "Subscribe": break
     default: judgeOne(news.reply, call, client.uid, world, reading)
@@ -411,6 +412,30 @@ final class Oracle {
       && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
       && reply["ended"] == .integer(Int64(mine.count { $0.isEnded }))
     if !isRight { fail(world, "Count: \(reply), \(mine)") }
+  }
+
+  private func judgeMany(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    var told = (reply["countdowns"]?.array ?? [])[...]
+    var missing = (reply["missing"]?.array ?? [])[...]
+    for name in call.parameters["names"]?.array ?? [] {
+      let key = Key(uid: uid, name: name.string ?? "")
+      let isLocked = lockedBefore.contains(key) || isLocked(key, world)
+      let stood = history(key).filter { $0?.isDue(at: reading) != true || isLocked }
+      if told.first?["name"] == name {
+        let countdown = told.removeFirst()
+        if !stood.contains(where: { $0.map { shows(countdown, $0, reading) } ?? false }) {
+          fail(world, "GetMany tells \(countdown.text), but \(stood)")
+        }
+      } else if missing.first != name || !stood.contains(where: { $0 == nil }) {
+        fail(world, "GetMany \(call.parameters.text) on \(stood): \(reply)")
+      } else {
+        missing.removeFirst()
+      }
+    }
+    if !told.isEmpty || !missing.isEmpty { fail(world, "GetMany tells too much: \(reply)") }
   }
 
   private func judgeList(

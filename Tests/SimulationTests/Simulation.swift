@@ -28,6 +28,7 @@ final class Simulation {
     case start, verb, look, count, list, stream, burst, oneway
     case subscribe, stall, noise, resume, vanish, connect, halfCall, garbage
     case runShort, runToWake, runLong, suspend, stepForward, stepBack, stallLoop
+    case lookAtMany
   }
 
   /// - Parameter isDelayed: On a ledger whose verdicts come later.
@@ -123,6 +124,9 @@ final class Simulation {
     case .start: post("Start", start())
     case .verb: verb()
     case .look: post("Get", ["name": name()])
+    case .lookAtMany:
+      let names = (0..<Int.random(in: 0...5, using: &random)).map { _ in name() }
+      post("GetMany", ["names": .array(names)])
     case .count: post("Count", [:])
     case .list: post("List", ["prefix": ["", "a/", "b"].randomElement(using: &random)!])
     case .stream: post("List", [:], .more)
