@@ -47,6 +47,10 @@ package struct DecodedCall: Sendable {
   package var command: Command
   /// The parameter `name`, of the methods that have one.
   package var name: JSONString?
+  /// The user whose countdowns it is about; `nil` for the caller.
+  package var owner: UInt32?
+  /// It is about everybody's.
+  package var isAboutAll = false
 }
 
 extension DecodedCall {
@@ -64,8 +68,9 @@ extension DecodedCall {
     }
     let method = try Method.named(envelope.method, in: message)
     if method == .subscribe, !envelope.flags.contains(.more) { throw .expectedMore }
-    var parameters = try ParameterReader(envelope.parameters, in: message)
-    let call: DecodedCall =
+    var parameters = try ParameterReader(
+      envelope.parameters, in: message, scope: method.scope)
+    var call: DecodedCall =
       switch method {
       case .start: try decodeStart(&parameters, standard: standard)
       case .get: DecodedCall(command: .get, name: try decodeName(&parameters))
@@ -82,6 +87,13 @@ extension DecodedCall {
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
       }
+    if let owner = parameters.owner {
+      // The largest number means nobody, to the kernel as well.
+      guard let uid = UInt32(exactly: owner), uid < .max else { throw .invalidParameter("owner") }
+      if parameters.isAboutAll { throw .invalidParameter("allOwners") }
+      call.owner = uid
+    }
+    call.isAboutAll = parameters.isAboutAll
     return call
   }
 

@@ -7,6 +7,24 @@ package enum Method: Sendable, CaseIterable {
   case subscribe
   case getInfo, getInterfaceDescription
 
+  /// Whose countdowns its calls may be about.
+  enum Scope {
+    /// It is about no countdowns.
+    case none
+    /// The caller's, or by `owner` another user's.
+    case owner
+    /// By `allOwners` everybody's as well.
+    case allOwners
+  }
+
+  var scope: Scope {
+    switch self {
+    case .start, .get, .getMany, .pause, .resume, .restart, .extend, .cancel, .setPayload: .owner
+    case .list, .count, .subscribe: .allOwners
+    case .getInfo, .getInterfaceDescription: .none
+    }
+  }
+
   /// The method that a call names.
   package static func named(
     _ name: JSONString, in message: Span<UInt8>

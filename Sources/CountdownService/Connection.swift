@@ -30,6 +30,8 @@ package struct ConnectionID: Hashable, Sendable {
 struct Connection: Sendable {
   let id: ConnectionID
   let user: UInt32
+  /// It may name other owners than itself.
+  let isAdmin: Bool
   /// False once it was forgotten; its place then waits for the next one.
   var isOpen = true
   var input = InputBuffer()
@@ -61,9 +63,10 @@ struct Connection: Sendable {
     case subscribed(Subscription)
   }
 
-  init(id: ConnectionID, user: UInt32) {
+  init(id: ConnectionID, user: UInt32, isAdmin: Bool) {
     self.id = id
     self.user = user
+    self.isAdmin = isAdmin
   }
 
   /// Bytes of replies that have not left yet.
@@ -88,16 +91,33 @@ struct Connection: Sendable {
   }
 }
 
+/// Whose countdowns a call is about.
+enum Owners: Equatable, Sendable {
+  case one(UInt32)
+  case all
+
+  func contains(_ user: UInt32) -> Bool {
+    switch self {
+    case .one(let owner): user == owner
+    case .all: true
+    }
+  }
+}
+
 /// Which part of the countdowns is still to be told.
 struct Listing: Sendable {
+  let owners: Owners
   let prefix: [UInt8]
   let state: CountdownState?
-  /// The last name told; `nil` at the beginning.
+  /// The owner it has come to; `nil` after the last.
+  var user: UInt32?
+  /// The last name told of that owner; `nil` at the beginning.
   var after: [UInt8]?
 }
 
 /// What a subscriber hears, and how far it has heard.
 struct Subscription: Sendable {
+  let owners: Owners
   let prefix: [UInt8]
   let kinds: EventKinds
   let heartbeatUSec: Int64

@@ -69,11 +69,17 @@ extension Service {
     var subscribed: [ConnectionID] = []
     var wanted: EventKinds = []
     var streamsOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    var listeners = streamsOfUser
+    var listenersToAll = 0
     for connection in connections where connection.isOpen {
       guard case .subscribed(let subscription) = connection.activity else { continue }
       subscribed.append(connection.id)
       wanted.formUnion(subscription.kinds)
       streamsOfUser[Int(connection.user)] += 1
+      switch subscription.owners {
+      case .one(let user): listeners[Int(user)] += 1
+      case .all: listenersToAll += 1
+      }
       if subscription.position > ring.end { return "a subscriber has heard what has not happened" }
       if connection.isDeaf { return "a subscriber that is gone is still subscribed" }
     }
@@ -86,6 +92,12 @@ extension Service {
       guard usage.streams == streamsOfUser[user] else {
         return "user \(usage.uid) has \(streamsOfUser[user]) streams, not \(usage.streams)"
       }
+      guard usage.listeners == listeners[user] else {
+        return "\(listeners[user]) listen to user \(usage.uid), not \(usage.listeners)"
+      }
+    }
+    guard listenersToAll == self.listenersToAll else {
+      return "\(listenersToAll) listen to everybody, not \(self.listenersToAll)"
     }
     if streams.isEmpty, ring.count > 0 { return "events are kept that nobody can read" }
     return nil

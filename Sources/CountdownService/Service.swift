@@ -35,6 +35,8 @@ package struct Service: ~Copyable {
 
   var ring: EventRing
   var streams: [ConnectionID] = []
+  /// How many of the subscribers hear of everybody's countdowns.
+  var listenersToAll = 0
   /// The kinds that some subscriber wants.
   var interest: EventKinds = []
   /// Up to which position of the ring the subscribers were served.
@@ -77,18 +79,19 @@ package struct Service: ~Copyable {
 
   /// A client has connected.
   ///
+  /// - Parameter isAdmin: It may name other owners than itself, as root may.
   /// - Returns: Its connection; where a limit is reached, one that only tells so and closes.
-  package mutating func open(uid: UInt32) -> ConnectionID {
+  package mutating func open(uid: UInt32, isAdmin: Bool) -> ConnectionID {
     let user = scheduler.users.index(of: uid)
     let id: ConnectionID
     if let index = freeConnections.popLast() {
       // Wraps after 2^32 connections in one place: no event is left over that long.
       let generation = connections[Int(index)].id.generation &+ 1
       id = ConnectionID(index: index, generation: generation)
-      connections[Int(index)] = Connection(id: id, user: user)
+      connections[Int(index)] = Connection(id: id, user: user, isAdmin: isAdmin)
     } else {
       id = ConnectionID(index: UInt32(connections.count), generation: 1)
-      connections.append(Connection(id: id, user: user))
+      connections.append(Connection(id: id, user: user, isAdmin: isAdmin))
     }
     connectionCount += 1
     scheduler.users[user].connections += 1

@@ -8,6 +8,7 @@ back is also held against the interface as the package's own parser reads it: th
 undeclared fields without a word. Ends with status 0 if nothing failed.
 """
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -467,6 +468,34 @@ def many_at_once(peer, prefix):
     assert one.GetMany(["x"] * 100)["missing"] == ["x"] * 100
     refused("QuotaExceeded", lambda: one.GetMany(["x"] * 101), resource="NamesPerCall", limit=100, used=101)
     invalid("names[1]", lambda: one.GetMany(["x", "a\nb"]))
+
+
+@case
+def owners(peer, prefix):
+    one, own = peer.open(), os.getuid()
+    one.Start(name=prefix, durationUSec=HOUR, owner=own)
+    assert one.Get(name=prefix, owner=own)["countdown"]["owner"] == own
+    if own != 0:
+        denied = "org.varlink.service.PermissionDenied"
+        refused(denied, lambda: one.Get(name=prefix, owner=own + 1))
+        refused(denied, lambda: one.List(allOwners=True))
+        return
+    other = 4_000_000_000
+    one.Start(name=prefix, durationUSec=HOUR, owner=other)
+    stream = peer.open().Subscribe(prefix=prefix, owner=other, kinds=["changed"], _more=True)
+    assert next(stream) == {"ready": True}
+    one.Extend(name=prefix, byUSec=1, owner=other)
+    one.Extend(name=prefix, byUSec=1)
+    assert events(stream, 1)[0]["owner"] == other
+    page = one.List(prefix=prefix, allOwners=True, limit=1)
+    assert [countdown["owner"] for countdown in page["countdowns"]] == [own]
+    page = one.List(prefix=prefix, allOwners=True, after=page["next"])
+    assert [countdown["owner"] for countdown in page["countdowns"]] == [other]
+    assert one.Count(allOwners=True)["running"] >= one.Count()["running"] + 1
+    one.Cancel(name=prefix, owner=other)
+    assert one.Get(prefix)["countdown"]["state"] == "running"
+    invalid("owner", lambda: one.Get(name=prefix, owner=-1))
+    invalid("allOwners", lambda: one.Count(owner=own, allOwners=True))
 
 
 # ---- Count, List ---------------------------------------------------------------------------------

@@ -80,6 +80,27 @@ struct CoverageTests {
     world.call("Get", ["name": "a"], .upgrade, from: client)
     world.call("Subscribe", from: client)
     world.call("Get", ["name": 1], from: client)
+    let admin = world.connect(uid: 5, isAdmin: true)
+    let needed: [String: [String: JSONTree]] = [
+      "Start": ["name": "theirs", "durationUSec": 60_000_000], "Extend": ["byUSec": 1],
+      "GetMany": ["names": ["theirs"]],
+    ]
+    let calls = [
+      "Start", "Get", "GetMany", "List", "Count", "Pause", "Resume", "Restart", "Extend",
+      "SetPayload", "Cancel",
+    ]
+    for method in calls {
+      var parameters = needed[method] ?? [:]
+      parameters["owner"] = 6
+      let isList = method == "List" || method == "Count"
+      if !isList, method != "GetMany" { parameters["name"] = "theirs" }
+      world.call(method, .object(parameters), from: client)
+      #expect(world.call(method, .object(parameters), from: admin).error == nil)
+      if isList { world.call(method, ["allOwners": true], from: admin) }
+    }
+    for scope: JSONTree in [["owner": 6], ["allOwners": true]] {
+      world.post("Subscribe", scope, .more, from: world.connect(uid: 5, isAdmin: true))
+    }
     let late = world.connect()
     world.post("Subscribe", ["includeState": true], .more, from: late)
     world.settle()
@@ -120,7 +141,7 @@ struct CoverageTests {
     #expect(coverage.methods == Set(interface.methods.keys))
     let standard: Set = [
       "InterfaceNotFound", "MethodNotFound", "MethodNotImplemented", "InvalidParameter",
-      "ExpectedMore",
+      "ExpectedMore", "PermissionDenied",
     ]
     #expect(coverage.errors == standard.union(interface.errors.keys))
     for (method, declared) in interface.methods {

@@ -180,6 +180,10 @@ struct ParameterTests {
     ("Extend", #"{"name":"running","byUSec":1,"toRemainingUSec":1}"#, "toRemainingUSec"),
     ("List", #"{"limit":0}"#, "limit"), ("List", #"{"limit":10001}"#, "limit"),
     ("List", #"{"limit":-1}"#, "limit"),
+    ("Get", #"{"name":"a","owner":-1}"#, "owner"),
+    ("Get", #"{"name":"a","owner":4294967295}"#, "owner"),
+    ("List", #"{"owner":1,"allOwners":true}"#, "allOwners"),
+    ("Get", #"{"name":"a","allOwners":true}"#, "allOwners"),
     ("Get", #"{"name":""}"#, "name"), ("Get", #"{"name":"a\u0000b"}"#, "name"),
     ("Get", #"{"name":"\u0085"}"#, "name"), ("Start", #"{"name":"\n","durationUSec":1}"#, "name"),
   ])

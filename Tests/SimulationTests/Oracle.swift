@@ -8,9 +8,11 @@ import TestSupport
 /// A witness hears every event of its user. From its events the oracle keeps what stands under every
 /// name; every reply must be what the plain model says of something that stood there in that turn.
 final class Oracle {
-  struct Key: Hashable {
+  struct Key: Hashable, Comparable {
     let uid: UInt32
     let name: String
+
+    static func < (lhs: Key, rhs: Key) -> Bool { (lhs.uid, lhs.name) < (rhs.uid, rhs.name) }
   }
 
   /// One that hears some of the events, reading or not.
@@ -43,7 +45,7 @@ final class Oracle {
   private var states: [Key: [Standing?]] = [:]
   private var lockedBefore: Set<Key> = []
   /// Starts by the number in their payload, and the turn after which they were sent.
-  private var starts: [Int64: (parameters: JSONTree, sentAfter: Int)] = [:]
+  private var starts: [Int64: (parameters: JSONTree, owner: UInt32, sentAfter: Int)] = [:]
   private var startedNumbers: Set<Int64> = []
   private var refusedNumbers: Set<Int64> = []
   /// Those that a `SetPayload` asked for.
@@ -73,8 +75,8 @@ final class Oracle {
 
   func leaves(_ client: Int) { listeners[client] = nil }
 
-  func note(start number: Int64, _ parameters: JSONTree, sentAfter turn: Int) {
-    starts[number] = (parameters, turn)
+  func note(start number: Int64, _ parameters: JSONTree, of owner: UInt32, sentAfter turn: Int) {
+    starts[number] = (parameters, owner, turn)
   }
 
   func note(payload: JSONTree) { payloads.insert(payload) }
@@ -179,7 +181,8 @@ final class Oracle {
     if number > 0, starts[number] == nil { return fail(world, "started by nobody: \(event.text)") }
     if refusedNumbers.contains(number) { fail(world, "it was refused, and started: \(event.text)") }
     let isRestart = number == 0 || !startedNumbers.insert(number).inserted
-    let start = starts[number] ?? ([:], 0)
+    let start = starts[number] ?? ([:], key.uid, 0)
+    if start.owner != key.uid { fail(world, "started for another: \(event.text)") }
     var predictions: [Standing] = []
     for moment in window(world, since: isRestart ? 0 : start.sentAfter) {
       let prediction = predict(
@@ -305,12 +308,20 @@ final class Oracle {
     guard let place = news.call else { return }
     let client = world.clients[news.client]
     let call = client.calls[place]
+    // Whose countdowns it is about; `nil` for everybody's.
+    let uid =
+      call.parameters["allOwners"] == true
+      ? nil : call.parameters["owner"]?.integer.map { UInt32($0) } ?? client.uid
+    if client.uid != 0, uid != client.uid {
+      if news.reply.errorName != "PermissionDenied" { fail(world, "\(call): \(news.reply)") }
+      return
+    }
     switch call.method {
-    case "Count": judgeCount(news.reply, client.uid, world)
-    case "GetMany": judgeMany(news.reply, call, client.uid, world, reading)
-    case "List": judgeList(news.reply, call, client.uid, world, reading)
+    case "Count": judgeCount(news.reply, uid, world)
+    case "GetMany": judgeMany(news.reply, call, uid ?? client.uid, world, reading)
+    case "List": judgeList(news.reply, call, uid, world, reading)
     case "Subscribe": break
-    default: judgeOne(news.reply, call, client.uid, world, reading)
+    default: judgeOne(news.reply, call, uid ?? client.uid, world, reading)
     }
   }
 
@@ -404,9 +415,9 @@ final class Oracle {
       && deadline == (hasDeadline ? standing.time : nil)
   }
 
-  private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32, _ world: World) {
-    guard states.keys.allSatisfy({ $0.uid != uid }) else { return }  // Which moment is not known.
-    let mine = current.filter { $0.key.uid == uid }.values
+  private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32?, _ world: World) {
+    guard isQuiet(uid) else { return }  // Which moment is not known.
+    let mine = current.filter { uid == nil || $0.key.uid == uid }.values
     let isRight =
       reply["running"] == .integer(Int64(mine.count { $0.state == "running" }))
       && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
@@ -439,32 +450,36 @@ final class Oracle {
   }
 
   private func judgeList(
-    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32?, _ world: World,
     _ reading: Reading
   ) {
     let prefix = call.parameters["prefix"]?.string ?? ""
     let told = reply["countdowns"]?.array ?? []
-    let names = told.compactMap { $0["name"]?.string }
-    if names != names.sorted() || Set(names).count != names.count {
-      fail(world, "a list is not in order: \(names)")
+    let keys = told.map {
+      Key(uid: UInt32($0["owner"]?.integer ?? 0), name: $0["name"]?.string ?? "")
     }
-    for (name, countdown) in zip(names, told) {
+    if keys != keys.sorted() || Set(keys).count != keys.count {
+      fail(world, "a list is not in order: \(keys)")
+    }
+    for (key, countdown) in zip(keys, told) {
       let fits =
-        name.hasPrefix(prefix)
-        && history(Key(uid: uid, name: name)).contains { standing in
+        key.name.hasPrefix(prefix) && (uid == nil || key.uid == uid)
+        && history(key).contains { standing in
           standing.map { shows(countdown, $0, reading) } ?? false
         }
-      if !fits {
-        fail(world, "a list tells \(countdown.text), but \(history(Key(uid: uid, name: name)))")
-      }
+      if !fits { fail(world, "a list tells \(countdown.text), but \(history(key))") }
     }
     // Whole only where it is one reply and nothing happened meanwhile.
-    guard reply["next"] == nil, !call.isStreamed, states.keys.allSatisfy({ $0.uid != uid }) else {
-      return
+    guard reply["next"] == nil, !call.isStreamed, isQuiet(uid) else { return }
+    let mine = current.keys.filter {
+      (uid == nil || $0.uid == uid) && $0.name.hasPrefix(prefix)
     }
-    let mine = current.keys.filter { $0.uid == uid && $0.name.hasPrefix(prefix) }.map(\.name)
-      .sorted()
-    if mine != names { fail(world, "a list tells \(names), not \(mine)") }
+    if mine.sorted() != keys { fail(world, "a list tells \(keys), not \(mine)") }
+  }
+
+  /// Nothing of that user, or of anybody, has happened in this turn.
+  private func isQuiet(_ uid: UInt32?) -> Bool {
+    uid.map { uid in states.keys.allSatisfy { $0.uid != uid } } ?? states.isEmpty
   }
 
   // MARK: Listeners

@@ -187,8 +187,21 @@ final class Simulation {
     _ method: String, _ parameters: JSONTree, _ flag: World.Flag? = nil, from caller: Int? = nil
   ) {
     guard let client = caller ?? callers.randomElement(using: &random) else { return }
+    var parameters = parameters
+    if Int.random(in: 0..<(world.clients[client].uid == 0 ? 2 : 12), using: &random) == 0,
+      caller == nil, case .object(var members) = parameters
+    {
+      let isList = method == "List" || method == "Count"
+      if isList, Bool.random(using: &random) {
+        members["allOwners"] = true
+      } else {
+        members["owner"] = .integer(Int64(users.randomElement(using: &random)!))
+      }
+      parameters = .object(members)
+    }
     if method == "Start", let number = parameters["payload"]?["c"]?.integer {
-      oracle.note(start: number, parameters, sentAfter: world.readings.count)
+      let owner = parameters["owner"]?.integer ?? Int64(world.clients[client].uid)
+      oracle.note(start: number, parameters, of: UInt32(owner), sentAfter: world.readings.count)
     }
     world.post(method, parameters, flag, from: client)
   }
@@ -254,12 +267,14 @@ final class Simulation {
 
   private func subscribe() {
     guard subscribers.count < 8 else { return }
-    let uid = users.randomElement(using: &random)!
-    let client = world.connect(uid: uid)
+    let caller = users.randomElement(using: &random)!
+    let uid = caller == 0 ? users.randomElement(using: &random)! : caller
+    let client = world.connect(uid: caller)
     subscribers.append(client)
     let prefix = ["", "a", "a/", "b"].randomElement(using: &random)!
     var kinds = ["expired", "missed", "cancelled"]
     var call: [String: JSONTree] = ["prefix": .string(prefix)]
+    if uid != caller { call["owner"] = .integer(Int64(uid)) }
     if Bool.random(using: &random) {
       kinds = Simulation.kinds.filter { _ in Bool.random(using: &random) }
       call["kinds"] = .array(kinds.map(JSONTree.string))
