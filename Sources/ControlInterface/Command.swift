@@ -16,9 +16,16 @@ package enum Command: Sendable {
   case extend(Scheduler.Extension, revision: Int64?)
   case cancel(revision: Int64?)
   case setPayload(Range<Int>?, revision: Int64?)
+  case cancelMany(Selection)
   case subscribe(SubscribeRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+}
+
+/// Which countdowns a `CancelMany` is about.
+package enum Selection: Sendable {
+  case names([JSONString])
+  case prefix(JSONString)
 }
 
 /// Which countdowns a `List` is about.
@@ -83,6 +90,7 @@ extension DecodedCall {
       case .extend: try decodeExtend(&parameters)
       case .cancel: try decodeVerb(&parameters) { .cancel(revision: $0) }
       case .setPayload: try decodeSetPayload(&parameters)
+      case .cancelMany: try decodeCancelMany(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
@@ -246,6 +254,31 @@ extension DecodedCall {
     }
     guard let name else { throw .invalidParameter("name") }
     return DecodedCall(command: .setPayload(payload, revision: revision), name: name)
+  }
+
+  private static func decodeCancelMany(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var names: [JSONString]?
+    var prefix: JSONString?
+    while try parameters.next() {
+      if parameters.at("names", 0) {
+        names = try parameters.strings()
+      } else if parameters.at("prefix", 1) {
+        prefix = try parameters.string()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    switch (names, prefix) {
+    case (.some, .some): throw .invalidParameter("prefix")
+    case (nil, nil): throw .invalidParameter("names")
+    case (let names?, nil):
+      // A name belongs to one owner; of everybody only a prefix selects.
+      if parameters.isAboutAll { throw .invalidParameter("allOwners") }
+      return DecodedCall(command: .cancelMany(.names(names)))
+    case (nil, let prefix?): return DecodedCall(command: .cancelMany(.prefix(prefix)))
+    }
   }
 
   private static func decodeList(

@@ -4,6 +4,7 @@ package import JSON
 extension JSONLiteral {
   package static let at = JSONLiteral("at")
   package static let boottimeUSec = JSONLiteral("boottimeUSec")
+  package static let cancelled = JSONLiteral("cancelled")
   package static let catchUp = JSONLiteral("catchUp")
   package static let clock = JSONLiteral("clock")
   package static let countdown = JSONLiteral("countdown")

@@ -39,6 +39,8 @@ struct Connection: Sendable {
   var output: [UInt8] = []
   var sent = 0
   var activity = Activity.calling
+  /// What its call of many changes has come to; while it lasts.
+  var many: ManyCall?
   /// The peer sends no more; what it sent is still answered.
   var hasEnded = false
   /// Nothing more is handled; it closes once the output has left.
@@ -57,6 +59,8 @@ struct Connection: Sendable {
     case awaitingVerdict
     /// Its next call is about a name of which a change is with the ledger.
     case blocked
+    /// Its call of many changes goes on.
+    case changingMany
     /// Its `List` with `more` goes on.
     case listing(Listing)
     /// Its `Subscribe` goes on.

@@ -15,6 +15,10 @@ extension Service {
     case .subscribed:
       serveStream(index)
       return
+    case .changingMany:
+      continueMany(index)
+      if case .calling = connections[index].activity { enqueue(index) }
+      return
     case .awaitingVerdict, .blocked: return
     case .calling: break
     }
@@ -88,7 +92,8 @@ extension Service {
       let hasMore = envelope.flags.contains(.more)
       let owners = try owners(of: call, from: index)
       return try perform(
-        call.command, of: owners, in: message, from: index, flags: (isOneway: isOneway, hasMore: hasMore))
+        call.command, of: owners, in: message, from: index,
+        flags: (isOneway: isOneway, hasMore: hasMore))
     } catch let error as ServiceError {
       write(to: index) { error.write(to: &$0) }
     } catch let refusal as Refusal {
@@ -175,6 +180,9 @@ extension Service {
       ) { scheduler, id throws(Refusal) in
         try scheduler.decideSetPayload(id, payloadBytes: payload?.count, revision: revision)
       }
+    case .cancelMany(let selection):
+      try cancelMany(
+        selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
     case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):

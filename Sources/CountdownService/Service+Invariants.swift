@@ -31,6 +31,7 @@ extension Service {
         sum + waiting.count { $0 == connection.id }
       }
       let undecided = underway.values.count { $0.connection == connection.id }
+      if let broken = brokenMany(connection, waits, undecided) { return broken }
       switch connection.activity {
       case .blocked where waits != 1: return "connection \(place) is blocked by \(waits) names"
       case .awaitingVerdict where undecided != 1:
@@ -38,7 +39,7 @@ extension Service {
       case .calling where waits + undecided > 0, .listing where waits + undecided > 0,
         .subscribed where waits + undecided > 0:
         return "connection \(place) is free, and waits for \(waits) names, \(undecided) verdicts"
-      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict: break
+      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict, .changingMany: break
       }
     }
     guard open == connectionCount else { return "\(open) connections count as \(connectionCount)" }
@@ -49,6 +50,20 @@ extension Service {
       }
     }
     return nil
+  }
+
+  private borrowing func brokenMany(
+    _ connection: Connection, _ waits: Int, _ undecided: Int
+  ) -> String? {
+    guard case .changingMany = connection.activity else {
+      return connection.many == nil ? nil : "many changes are left of a call that has ended"
+    }
+    guard let many = connection.many else { return "nothing is left of a call that goes on" }
+    guard many.underway == undecided, waits == (many.isWaiting ? 1 : 0) else {
+      return
+        "of many changes \(many.underway) are under way, not \(undecided); \(waits) names block"
+    }
+    return undecided + waits > 0 || connection.isQueued ? nil : "many changes wait for nothing"
   }
 
   private borrowing func brokenChange() -> String? {

@@ -141,19 +141,27 @@ extension Service {
         listing.after = nameBytes(of: last)
         continue
       }
-      guard listing.owners == .all else { return true }
-      listing.user = scheduler.users.next(after: scheduler.users[user].uid)
-      listing.after = nil
+      goToNextOwner(&listing)
       looked += 1
       if looked >= Service.entriesPerPiece { return listing.user == nil }
     }
     return true
   }
 
+  /// Nothing is left of the owner it has come to.
+  func goToNextOwner(_ listing: inout Listing) {
+    listing.after = nil
+    switch listing.owners {
+    case .one: listing.user = nil
+    case .all:
+      listing.user = listing.user.flatMap { scheduler.users.next(after: scheduler.users[$0].uid) }
+    }
+  }
+
   /// What one more countdown may take in a list, payload and escapes included.
   private static let longestCountdown = 8 << 10
 
-  private mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
+  mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
     if let after = listing.after {
       scheduler.collect(
         user: user, prefix: listing.prefix.span, after: after.span, limit: limit, into: &page)
@@ -163,7 +171,7 @@ extension Service {
     }
   }
 
-  private func nameBytes(of id: EntryID) -> [UInt8] {
+  func nameBytes(of id: EntryID) -> [UInt8] {
     let name = scheduler.name(of: id)
     return [UInt8](capacity: name.count) { output in
       for index in name.indices { output.append(name[index]) }

@@ -16,6 +16,8 @@ internal import Varlink
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
 ///   that awaits a verdict has exactly one change under way.
+/// - A call of many changes has as many under way as it says, or waits for a name with another's change
+///   under way, or is queued.
 /// - `interest` is what all subscribers together want to hear.
 /// - Those of the scheduler.
 package struct Service: ~Copyable {
@@ -145,7 +147,7 @@ package struct Service: ~Copyable {
     switch connections[index].activity {
     case .subscribed: close(index)
     case .listing: connections[index].activity = .calling
-    case .calling, .awaitingVerdict, .blocked: break
+    case .calling, .awaitingVerdict, .blocked, .changingMany: break
     }
   }
 
@@ -158,6 +160,7 @@ package struct Service: ~Copyable {
     connections[index].isOpen = false
     connections[index].input.removeAll()
     connections[index].output = []
+    connections[index].many = nil
     freeConnections.append(id.index)
   }
 
@@ -223,7 +226,7 @@ package struct Service: ~Copyable {
   private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
-    case .awaitingVerdict, .blocked: false
+    case .awaitingVerdict, .blocked, .changingMany: false
     case .listing: true
     case .subscribed(let subscription):
       subscription.state != nil || !subscription.isReady || subscription.position < ring.end

@@ -169,7 +169,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start Get GetMany List Count Pause Resume Restart Extend Cancel SetPayload Subscribe".split()), methods
+        "Start Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -468,6 +468,23 @@ def many_at_once(peer, prefix):
     assert one.GetMany(["x"] * 100)["missing"] == ["x"] * 100
     refused("QuotaExceeded", lambda: one.GetMany(["x"] * 101), resource="NamesPerCall", limit=100, used=101)
     invalid("names[1]", lambda: one.GetMany(["x", "a\nb"]))
+
+
+@case
+def cancels_many(peer, prefix):
+    one = peer.open()
+    for number in range(600):
+        one.Start(f"{prefix}/{number}", HOUR)
+    one.Start(f"{prefix}/ended", 0)
+    some = one.CancelMany(names=[f"{prefix}/{name}" for name in ("1", "x", "ended", "1", "2")])
+    assert some == {"cancelled": 2, "ended": 2, "missing": 1}, some
+    rest = one.CancelMany(prefix=f"{prefix}/")
+    assert rest == {"cancelled": 598, "ended": 3, "missing": 0}, rest
+    one.Start(f"{prefix}/again", HOUR)
+    assert one.CancelMany(prefix=prefix, _oneway=True) is None
+    assert one.Get(f"{prefix}/again")["countdown"]["state"] == "cancelled"
+    invalid("names", one.CancelMany)
+    invalid("prefix", lambda: one.CancelMany(names=[], prefix=""))
 
 
 @case

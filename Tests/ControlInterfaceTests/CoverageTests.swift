@@ -98,6 +98,9 @@ struct CoverageTests {
       #expect(world.call(method, .object(parameters), from: admin).error == nil)
       if isList { world.call(method, ["allOwners": true], from: admin) }
     }
+    for selection: JSONTree in [
+      ["names": ["theirs"], "owner": 6], ["prefix": "theirs", "allOwners": true],
+    ] { world.call("CancelMany", selection, from: admin) }
     for scope: JSONTree in [["owner": 6], ["allOwners": true]] {
       world.post("Subscribe", scope, .more, from: world.connect(uid: 5, isAdmin: true))
     }

@@ -19,7 +19,8 @@ struct ParameterTests {
     "GetMany": ["names": #"["running"]"#],
     "List": [:], "Count": [:], "Pause": ["name": #""running""#], "Resume": ["name": #""paused""#],
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
-    "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#], "Subscribe": [:],
+    "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#],
+    "CancelMany": ["prefix": #""running""#], "Subscribe": [:],
   ]
 
   /// What else a parameter needs to make sense, and what it may be; else its type says it.
@@ -30,6 +31,7 @@ struct ParameterTests {
     "Start.repeatUSec": ([:], ["1000000"]),
     "Start.revision": (["onConflict": #""replace""#, "name": #""running""#], ["1"]),
     "Extend.toRemainingUSec": (["byUSec": nil], ["0", "7"]),
+    "CancelMany.names": (["prefix": nil], [#"["running","running"]"#, "[]"]),
     "List.limit": ([:], ["1", "100", "10000"]),
     "Subscribe.heartbeatUSec": ([:], ["1000000", "9007199254740991"]),
   ]
@@ -180,6 +182,10 @@ struct ParameterTests {
     ("Extend", #"{"name":"running","byUSec":1,"toRemainingUSec":1}"#, "toRemainingUSec"),
     ("List", #"{"limit":0}"#, "limit"), ("List", #"{"limit":10001}"#, "limit"),
     ("List", #"{"limit":-1}"#, "limit"),
+    ("CancelMany", "{}", "names"), ("CancelMany", #"{"names":[],"prefix":""}"#, "prefix"),
+    ("CancelMany", #"{"names":["a"],"allOwners":true}"#, "allOwners"),
+    ("CancelMany", #"{"names":["a","a\n"]}"#, "names[1]"),
+    ("CancelMany", #"{"prefix":"\u0000"}"#, "prefix"),
     ("Get", #"{"name":"a","owner":-1}"#, "owner"),
     ("Get", #"{"name":"a","owner":4294967295}"#, "owner"),
     ("List", #"{"owner":1,"allOwners":true}"#, "allOwners"),

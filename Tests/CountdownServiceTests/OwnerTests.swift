@@ -19,9 +19,10 @@ struct OwnerTests {
     ("GetMany", ["names": ["a"]]), ("List", [:]), ("Count", [:]), ("Pause", ["name": "a"]),
     ("Resume", ["name": "a"]), ("Restart", ["name": "a"]), ("Extend", ["name": "a", "byUSec": 1]),
     ("SetPayload", ["name": "a"]), ("Cancel", ["name": "a"]), ("Subscribe", [:]),
+    ("CancelMany", ["names": ["a"]]), ("CancelMany", ["prefix": "a"]),
   ]
 
-  @Test(arguments: 0..<12)
+  @Test(arguments: 0..<14)
   func `only an admin may name another owner, and everybody may name himself`(place: Int) {
     let (method, parameters) = Self.calls[place]
     let flag: World.Flag? = method == "Subscribe" ? .more : nil
@@ -45,16 +46,19 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: ["List", "Count", "Subscribe"])
+  @Test(arguments: ["List", "Count", "Subscribe", "CancelMany"])
   func `only an admin may ask about everybody`(method: String) {
     for isAdmin in [false, true] {
       let world = World()
       let client = world.connect(isAdmin: isAdmin)
       let flag: World.Flag? = method == "Subscribe" ? .more : nil
-      let reply = world.call(method, ["allOwners": true], flag, from: client)
+      var call: [String: JSONTree] = ["allOwners": true]
+      if method != "Count" { call["prefix"] = "" }
+      let reply = world.call(method, .object(call), flag, from: client)
       #expect(reply.errorName == (isAdmin ? nil : "PermissionDenied"))
       let own = world.connect()
-      #expect(world.call(method, ["allOwners": false], flag, from: own).error == nil)
+      call["allOwners"] = false
+      #expect(world.call(method, .object(call), flag, from: own).error == nil)
     }
   }
 

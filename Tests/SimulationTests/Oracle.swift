@@ -318,6 +318,7 @@ final class Oracle {
     }
     switch call.method {
     case "Count": judgeCount(news.reply, uid, world)
+    case "CancelMany": judgeCancelMany(news.reply, call, uid, world)
     case "GetMany": judgeMany(news.reply, call, uid ?? client.uid, world, reading)
     case "List": judgeList(news.reply, call, uid, world, reading)
     case "Subscribe": break
@@ -423,6 +424,30 @@ final class Oracle {
       && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
       && reply["ended"] == .integer(Int64(mine.count { $0.isEnded }))
     if !isRight { fail(world, "Count: \(reply), \(mine)") }
+  }
+
+  /// What it cancels is judged by its events; they and the counts must agree.
+  private func judgeCancelMany(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32?, _ world: World
+  ) {
+    if isDelayed, reply.errorName == "StorageFailed" { return }
+    let counts = ["cancelled", "ended", "missing"].map { reply[$0]?.integer ?? -1 }
+    let names = call.parameters["names"]?.array
+    var isRight = counts.allSatisfy { $0 >= 0 }
+    if let names {
+      isRight = isRight && counts.reduce(0, +) == Int64(names.count)
+    } else {
+      isRight = isRight && counts[2] == 0
+    }
+    if !isDelayed, let uid {
+      // At the end of its turn at the latest each is known to have ended, whoever did it.
+      for case let name? in names?.map(\.string) ?? [] {
+        let stood = history(Key(uid: uid, name: name))
+        isRight = isRight && stood.contains { $0?.isEnded ?? true }
+      }
+      if isQuiet(uid) { isRight = isRight && counts[0] == 0 }
+    }
+    if !isRight { fail(world, "\(call): \(reply)") }
   }
 
   private func judgeMany(

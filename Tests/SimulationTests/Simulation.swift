@@ -28,7 +28,7 @@ final class Simulation {
     case start, verb, look, count, list, stream, burst, oneway
     case subscribe, stall, noise, resume, vanish, connect, halfCall, garbage
     case runShort, runToWake, runLong, suspend, stepForward, stepBack, stallLoop
-    case lookAtMany
+    case lookAtMany, cancelMany
   }
 
   /// - Parameter isDelayed: On a ledger whose verdicts come later.
@@ -58,6 +58,8 @@ final class Simulation {
     for action in Action.allCases where Int.random(in: 0..<4, using: &random) > 0 {
       weights.append((action, Int.random(in: 1...10, using: &random)))
     }
+    // Where there can be a gap, one is looked for.
+    if !hasMadeNoise { weights += [(.subscribe, 3), (.noise, 3)] }
     weights += [(.start, 5), (.verb, 2), (.runToWake, 2)]
     let oracle = oracle
     world.afterTurn = { world in
@@ -128,6 +130,13 @@ final class Simulation {
       let names = (0..<Int.random(in: 0...5, using: &random)).map { _ in name() }
       post("GetMany", ["names": .array(names)])
     case .count: post("Count", [:])
+    case .cancelMany:
+      let names = (0..<Int.random(in: 0...5, using: &random)).map { _ in name() }
+      let prefix: JSONTree = ["a/", "b", "c/1"].randomElement(using: &random)!
+      post(
+        "CancelMany",
+        Bool.random(using: &random) ? ["names": .array(names)] : ["prefix": prefix],
+        Int.random(in: 0..<5, using: &random) == 0 ? .oneway : nil)
     case .list: post("List", ["prefix": ["", "a/", "b"].randomElement(using: &random)!])
     case .stream: post("List", [:], .more)
     case .burst:
@@ -191,7 +200,8 @@ final class Simulation {
     if Int.random(in: 0..<(world.clients[client].uid == 0 ? 2 : 12), using: &random) == 0,
       caller == nil, case .object(var members) = parameters
     {
-      let isList = method == "List" || method == "Count"
+      let isList =
+        method == "List" || method == "Count" || parameters["prefix"] != nil
       if isList, Bool.random(using: &random) {
         members["allOwners"] = true
       } else {
