@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <ftw.h>
+#include <grp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -20,6 +23,32 @@ int cl_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) 
   *uid = peer.uid;
   *gid = peer.gid;
   return 0;
+}
+
+int cl_peer_groups(int socket, uint32_t *groups, uint32_t *count) {
+  socklen_t length = *count * sizeof *groups;
+  int result = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &length);
+  *count = length / sizeof *groups;
+  return result;
+}
+
+int cl_group_number(const char *name, uint32_t *gid) {
+  // A group with many members needs a long buffer.
+  for (size_t length = 4096; length <= 16 << 20; length *= 4) {
+    char *buffer = malloc(length);
+    if (!buffer) return -1;
+    struct group group, *found = NULL;
+    int code = getgrnam_r(name, &group, buffer, length, &found);
+    if (code == 0 && found) *gid = group.gr_gid;
+    free(buffer);
+    if (code == ERANGE) continue;
+    // Those with which various name services say that there is none.
+    if (code == 0 || code == ENOENT || code == ESRCH) return found ? 1 : 0;
+    errno = code;
+    return -1;
+  }
+  errno = ERANGE;
+  return -1;
 }
 
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows) {

@@ -7,6 +7,7 @@ package import Varlink
 package enum Command: Sendable {
   case start(StartRequest, payload: Range<Int>?)
   case get
+  case getMany([JSONString])
   case list(ListRequest)
   case count
   case pause(revision: Int64?)
@@ -14,9 +15,17 @@ package enum Command: Sendable {
   case restart(revision: Int64?)
   case extend(Scheduler.Extension, revision: Int64?)
   case cancel(revision: Int64?)
+  case setPayload(Range<Int>?, revision: Int64?)
+  case cancelMany(Selection)
   case subscribe(SubscribeRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+}
+
+/// Which countdowns a `CancelMany` is about.
+package enum Selection: Sendable {
+  case names([JSONString])
+  case prefix(JSONString)
 }
 
 /// Which countdowns a `List` is about.
@@ -45,6 +54,10 @@ package struct DecodedCall: Sendable {
   package var command: Command
   /// The parameter `name`, of the methods that have one.
   package var name: JSONString?
+  /// The user whose countdowns it is about; `nil` for the caller.
+  package var owner: UInt32?
+  /// It is about everybody's.
+  package var isAboutAll = false
 }
 
 extension DecodedCall {
@@ -62,11 +75,13 @@ extension DecodedCall {
     }
     let method = try Method.named(envelope.method, in: message)
     if method == .subscribe, !envelope.flags.contains(.more) { throw .expectedMore }
-    var parameters = try ParameterReader(envelope.parameters, in: message)
-    let call: DecodedCall =
+    var parameters = try ParameterReader(
+      envelope.parameters, in: message, scope: method.scope)
+    var call: DecodedCall =
       switch method {
       case .start: try decodeStart(&parameters, standard: standard)
       case .get: DecodedCall(command: .get, name: try decodeName(&parameters))
+      case .getMany: try decodeGetMany(&parameters)
       case .list: try decodeList(&parameters)
       case .count: try decodeNothing(&parameters, .count)
       case .pause: try decodeVerb(&parameters) { .pause(revision: $0) }
@@ -74,10 +89,19 @@ extension DecodedCall {
       case .restart: try decodeVerb(&parameters) { .restart(revision: $0) }
       case .extend: try decodeExtend(&parameters)
       case .cancel: try decodeVerb(&parameters) { .cancel(revision: $0) }
+      case .setPayload: try decodeSetPayload(&parameters)
+      case .cancelMany: try decodeCancelMany(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
       }
+    if let owner = parameters.owner {
+      // The largest number means nobody, to the kernel as well.
+      guard let uid = UInt32(exactly: owner), uid < .max else { throw .invalidParameter("owner") }
+      if parameters.isAboutAll { throw .invalidParameter("allOwners") }
+      call.owner = uid
+    }
+    call.isAboutAll = parameters.isAboutAll
     return call
   }
 
@@ -150,6 +174,18 @@ extension DecodedCall {
     return name
   }
 
+  private static func decodeGetMany(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var names: [JSONString]?
+    while try parameters.next() {
+      guard parameters.at("names", 0) else { throw parameters.unknown() }
+      names = try parameters.strings()
+    }
+    guard let names else { throw .invalidParameter("names") }
+    return DecodedCall(command: .getMany(names))
+  }
+
   private static func decodeVerb(
     _ parameters: inout ParameterReader, _ command: (Int64?) -> Command
   ) throws(ServiceError) -> DecodedCall {
@@ -196,6 +232,52 @@ extension DecodedCall {
       return DecodedCall(command: .extend(.by(change), revision: revision), name: name)
     case (nil, let remaining?):
       return DecodedCall(command: .extend(.toRemaining(remaining), revision: revision), name: name)
+    }
+  }
+
+  private static func decodeSetPayload(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var name: JSONString?
+    var payload: Range<Int>?
+    var revision: Int64?
+    while try parameters.next() {
+      if parameters.at("name", 0) {
+        name = try parameters.string()
+      } else if parameters.at("payload", 1) {
+        payload = try parameters.object()
+      } else if parameters.at("revision", 2) {
+        revision = try parameters.integer()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    guard let name else { throw .invalidParameter("name") }
+    return DecodedCall(command: .setPayload(payload, revision: revision), name: name)
+  }
+
+  private static func decodeCancelMany(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var names: [JSONString]?
+    var prefix: JSONString?
+    while try parameters.next() {
+      if parameters.at("names", 0) {
+        names = try parameters.strings()
+      } else if parameters.at("prefix", 1) {
+        prefix = try parameters.string()
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    switch (names, prefix) {
+    case (.some, .some): throw .invalidParameter("prefix")
+    case (nil, nil): throw .invalidParameter("names")
+    case (let names?, nil):
+      // A name belongs to one owner; of everybody only a prefix selects.
+      if parameters.isAboutAll { throw .invalidParameter("allOwners") }
+      return DecodedCall(command: .cancelMany(.names(names)))
+    case (nil, let prefix?): return DecodedCall(command: .cancelMany(.prefix(prefix)))
     }
   }
 

@@ -4,6 +4,7 @@ package import JSON
 extension JSONLiteral {
   package static let at = JSONLiteral("at")
   package static let boottimeUSec = JSONLiteral("boottimeUSec")
+  package static let cancelled = JSONLiteral("cancelled")
   package static let catchUp = JSONLiteral("catchUp")
   package static let clock = JSONLiteral("clock")
   package static let countdown = JSONLiteral("countdown")
@@ -27,6 +28,7 @@ extension JSONLiteral {
   package static let maximumUSec = JSONLiteral("maximumUSec")
   package static let minimumUSec = JSONLiteral("minimumUSec")
   package static let missedOccurrences = JSONLiteral("missedOccurrences")
+  package static let missing = JSONLiteral("missing")
   package static let monotonicUSec = JSONLiteral("monotonicUSec")
   package static let name = JSONLiteral("name")
   package static let next = JSONLiteral("next")

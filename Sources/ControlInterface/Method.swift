@@ -3,8 +3,27 @@ package import Varlink
 
 /// The methods of the two interfaces.
 package enum Method: Sendable, CaseIterable {
-  case start, get, list, count, pause, resume, restart, extend, cancel, subscribe
+  case start, get, getMany, list, count, pause, resume, restart, extend, cancel, setPayload
+  case cancelMany, subscribe
   case getInfo, getInterfaceDescription
+
+  /// Whose countdowns its calls may be about.
+  enum Scope {
+    /// It is about no countdowns.
+    case none
+    /// The caller's, or by `owner` another user's.
+    case owner
+    /// By `allOwners` everybody's as well.
+    case allOwners
+  }
+
+  var scope: Scope {
+    switch self {
+    case .start, .get, .getMany, .pause, .resume, .restart, .extend, .cancel, .setPayload: .owner
+    case .list, .count, .cancelMany, .subscribe: .allOwners
+    case .getInfo, .getInterfaceDescription: .none
+    }
+  }
 
   /// The method that a call names.
   package static func named(
@@ -15,11 +34,14 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.Get", in: message) { return .get }
     if name.matches("io.countdownd.Countdown.Cancel", in: message) { return .cancel }
     if name.matches("io.countdownd.Countdown.Extend", in: message) { return .extend }
+    if name.matches("io.countdownd.Countdown.GetMany", in: message) { return .getMany }
     if name.matches("io.countdownd.Countdown.List", in: message) { return .list }
     if name.matches("io.countdownd.Countdown.Count", in: message) { return .count }
     if name.matches("io.countdownd.Countdown.Pause", in: message) { return .pause }
     if name.matches("io.countdownd.Countdown.Resume", in: message) { return .resume }
     if name.matches("io.countdownd.Countdown.Restart", in: message) { return .restart }
+    if name.matches("io.countdownd.Countdown.SetPayload", in: message) { return .setPayload }
+    if name.matches("io.countdownd.Countdown.CancelMany", in: message) { return .cancelMany }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {

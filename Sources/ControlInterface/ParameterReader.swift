@@ -14,19 +14,41 @@ struct ParameterReader: ~Escapable {
   private var name = ""
   private var seen: UInt32 = 0
   private var isRepeated = false
+  private let scope: Method.Scope
+  /// The parameters that say whose countdowns a call is about, read by ``next()``.
+  private(set) var owner: Int64?
+  private(set) var isAboutAll = false
 
   /// - Parameters:
   ///   - parameters: Where they stand in the message; `nil` for none.
   ///   - message: Checked JSON.
+  ///   - scope: Which of `owner` and `allOwners` there may be.
   @_lifetime(copy message)
-  init(_ parameters: Range<Int>?, in message: Span<UInt8>) throws(ServiceError) {
+  init(
+    _ parameters: Range<Int>?, in message: Span<UInt8>, scope: Method.Scope
+  ) throws(ServiceError) {
+    self.scope = scope
     isEmpty = parameters == nil
     scanner = JSONScanner(message, from: parameters?.lowerBound ?? 0)
   }
 
-  /// Goes to the next parameter; false after the last.
+  /// Goes to the next parameter that is the method's own; false after the last.
   @_lifetime(self: copy self)
   mutating func next() throws(ServiceError) -> Bool {
+    while try nextOfAny() {
+      if scope != .none, at("owner", 31) {
+        owner = try integer()
+      } else if scope == .allOwners, at("allOwners", 30) {
+        isAboutAll = try boolean() ?? false
+      } else {
+        return true
+      }
+    }
+    return false
+  }
+
+  @_lifetime(self: copy self)
+  private mutating func nextOfAny() throws(ServiceError) -> Bool {
     if isEmpty { return false }
     do {
       if !hasBegun {
@@ -42,7 +64,7 @@ struct ParameterReader: ~Escapable {
 
   /// Whether the parameter has this name.
   ///
-  /// - Parameter bit: The name's number in its method, 0 … 31, to see that it comes once.
+  /// - Parameter bit: The name's number in its method, 0 … 29, to see that it comes once.
   @_lifetime(self: copy self)
   @inline(__always)
   mutating func at(_ name: String, _ bit: UInt32) -> Bool {
@@ -89,25 +111,33 @@ struct ParameterReader: ~Escapable {
     throw .invalidParameter(name)
   }
 
-  /// A list of kinds of events.
+  /// A list of strings; one that is none is named by its place.
   @_lifetime(self: copy self)
-  mutating func kinds() throws(ServiceError) -> EventKinds? {
+  mutating func strings() throws(ServiceError) -> [JSONString]? {
     if try isNull() { return nil }
-    var kinds: EventKinds = []
-    var place = 0
+    var strings: [JSONString] = []
     do { try scanner.beginArray() } catch { throw .invalidParameter(name) }
     while true {
       do {
-        guard try scanner.nextElement() else { return kinds }
-        let text = try scanner.readString()
-        let kind = EventKind.allCases.first { text.matches($0.wireName, in: scanner.bytes) }
-        guard let kind else { throw ServiceError.invalidParameter("") }
-        kinds.insert(EventKinds(kind))
+        guard try scanner.nextElement() else { return strings }
+        strings.append(try scanner.readString())
       } catch {
-        throw .invalidParameter("\(name)[\(place)]")
+        throw .invalidParameter("\(name)[\(strings.count)]")
       }
-      place += 1
     }
+  }
+
+  /// A list of kinds of events.
+  @_lifetime(self: copy self)
+  mutating func kinds() throws(ServiceError) -> EventKinds? {
+    guard let words = try strings() else { return nil }
+    var kinds: EventKinds = []
+    for (place, word) in words.enumerated() {
+      let kind = EventKind.allCases.first { word.matches($0.wireName, in: scanner.bytes) }
+      guard let kind else { throw .invalidParameter("\(name)[\(place)]") }
+      kinds.insert(EventKinds(kind))
+    }
+    return kinds
   }
 
   /// An I-JSON object, at most 16 deep; its place in the message.

@@ -30,6 +30,8 @@ package struct ConnectionID: Hashable, Sendable {
 struct Connection: Sendable {
   let id: ConnectionID
   let user: UInt32
+  /// It may name other owners than itself.
+  let isAdmin: Bool
   /// False once it was forgotten; its place then waits for the next one.
   var isOpen = true
   var input = InputBuffer()
@@ -37,6 +39,8 @@ struct Connection: Sendable {
   var output: [UInt8] = []
   var sent = 0
   var activity = Activity.calling
+  /// What its call of many changes has come to; while it lasts.
+  var many: ManyCall?
   /// The peer sends no more; what it sent is still answered.
   var hasEnded = false
   /// Nothing more is handled; it closes once the output has left.
@@ -55,15 +59,18 @@ struct Connection: Sendable {
     case awaitingVerdict
     /// Its next call is about a name of which a change is with the ledger.
     case blocked
+    /// Its call of many changes goes on.
+    case changingMany
     /// Its `List` with `more` goes on.
     case listing(Listing)
     /// Its `Subscribe` goes on.
     case subscribed(Subscription)
   }
 
-  init(id: ConnectionID, user: UInt32) {
+  init(id: ConnectionID, user: UInt32, isAdmin: Bool) {
     self.id = id
     self.user = user
+    self.isAdmin = isAdmin
   }
 
   /// Bytes of replies that have not left yet.
@@ -88,16 +95,33 @@ struct Connection: Sendable {
   }
 }
 
+/// Whose countdowns a call is about.
+enum Owners: Equatable, Sendable {
+  case one(UInt32)
+  case all
+
+  func contains(_ user: UInt32) -> Bool {
+    switch self {
+    case .one(let owner): user == owner
+    case .all: true
+    }
+  }
+}
+
 /// Which part of the countdowns is still to be told.
 struct Listing: Sendable {
+  let owners: Owners
   let prefix: [UInt8]
   let state: CountdownState?
-  /// The last name told; `nil` at the beginning.
+  /// The owner it has come to; `nil` after the last.
+  var user: UInt32?
+  /// The last name told of that owner; `nil` at the beginning.
   var after: [UInt8]?
 }
 
 /// What a subscriber hears, and how far it has heard.
 struct Subscription: Sendable {
+  let owners: Owners
   let prefix: [UInt8]
   let kinds: EventKinds
   let heartbeatUSec: Int64

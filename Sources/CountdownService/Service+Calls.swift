@@ -15,6 +15,10 @@ extension Service {
     case .subscribed:
       serveStream(index)
       return
+    case .changingMany:
+      continueMany(index)
+      if case .calling = connections[index].activity { enqueue(index) }
+      return
     case .awaitingVerdict, .blocked: return
     case .calling: break
     }
@@ -87,8 +91,10 @@ extension Service {
         if Name.problem(in: name.span) != nil { throw ServiceError.invalidParameter("name") }
       }
       let hasMore = envelope.flags.contains(.more)
+      let owners = try owners(of: call, from: index)
       return try perform(
-        call.command, in: message, from: index, flags: (isOneway: isOneway, hasMore: hasMore))
+        call.command, of: owners, in: message, from: index,
+        flags: (isOneway: isOneway, hasMore: hasMore))
     } catch let error as ServiceError {
       write(to: index) { error.write(to: &$0) }
     } catch let refusal as Refusal {
@@ -100,11 +106,31 @@ extension Service {
     return true
   }
 
+  /// Whose countdowns a call is about, if its caller may ask about them.
+  private mutating func owners(
+    of call: DecodedCall, from index: Int
+  ) throws(ServiceError) -> Owners {
+    let caller = connections[index].user
+    let isAdmin = connections[index].isAdmin
+    if call.isAboutAll {
+      guard isAdmin else { throw .permissionDenied }
+      return .all
+    }
+    guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
+    guard isAdmin else { throw .permissionDenied }
+    switch call.command {
+    case .start, .subscribe: return .one(scheduler.users.index(of: uid))
+    // Asking after somebody makes nobody known.
+    default: return .one(scheduler.users.known(uid))
+    }
+  }
+
   private mutating func perform(
-    _ command: Command, in message: Span<UInt8>, from index: Int,
+    _ command: Command, of owners: Owners, in message: Span<UInt8>, from index: Int,
     flags: (isOneway: Bool, hasMore: Bool)
   ) throws -> Bool {
-    let user = connections[index].user
+    // Only methods that look at `owners` can be about all of them.
+    let user = if case .one(let owner) = owners { owner } else { connections[index].user }
     switch command {
     case .start(let request, let payload):
       let existing = scheduler.find(user: user, name: name.span)
@@ -125,29 +151,40 @@ extension Service {
       }
       handOut(id)
       writeOne(id, to: index)
-    case .list(let request): try list(request, in: message, from: index, isStreamed: flags.hasMore)
-    case .count: writeCount(of: user, to: index)
+    case .getMany(let names): try getMany(names, of: user, in: message, from: index)
+    case .list(let request):
+      try list(request, of: owners, in: message, from: index, isStreamed: flags.hasMore)
+    case .count: writeCount(of: owners, to: index)
     case .pause(let revision):
-      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+      return try verb(index, of: user, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decidePause(id, revision: revision)
       }
     case .resume(let revision):
-      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+      return try verb(index, of: user, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decideResume(id, revision: revision)
       }
     case .restart(let revision):
-      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+      return try verb(index, of: user, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decideRestart(id, revision: revision)
       }
     case .extend(let extent, let revision):
-      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+      return try verb(index, of: user, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decideExtend(id, extent, revision: revision)
       }
     case .cancel(let revision):
-      return try verb(index, flags.isOneway) { scheduler, id throws(Refusal) in
+      return try verb(index, of: user, flags.isOneway) { scheduler, id throws(Refusal) in
         try scheduler.decideCancel(id, revision: revision)
       }
-    case .subscribe(let request): try subscribe(request, in: message, from: index)
+    case .setPayload(let payload, let revision):
+      return try verb(
+        index, of: user, flags.isOneway, payload: payload.map { message.copy(of: $0) }
+      ) { scheduler, id throws(Refusal) in
+        try scheduler.decideSetPayload(id, payloadBytes: payload?.count, revision: revision)
+      }
+    case .cancelMany(let selection):
+      try cancelMany(
+        selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
+    case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
       try writeDescription(of: interface.text(in: message), to: index)
@@ -157,18 +194,21 @@ extension Service {
 
   /// A verb on a countdown that must be there.
   private mutating func verb(
-    _ index: Int, _ isOneway: Bool,
+    _ index: Int, of user: UInt32, _ isOneway: Bool, payload: [UInt8]? = nil,
     _ decide: (borrowing Scheduler, EntryID) throws(Refusal) -> Plan
   ) throws(Refusal) -> Bool {
-    let user = connections[index].user
     let existing = scheduler.find(user: user, name: name.span)
     guard isFree(existing, user: user, for: index) else { return false }
     guard let id = existing else { throw .noSuchCountdown }
     handOut(id)
     let plan = try decide(scheduler, id)
-    try carry(
-      plan, of: id, payload: nil, reply: plan.action == .cancel ? .cancelled : .moved, from: index,
-      isOneway: isOneway)
+    let reply: ChangeReply =
+      switch plan.action {
+      case .cancel: .cancelled
+      case .setPayload: .payloadSet
+      case .start, .restart, .extend, .pause, .resume: .moved
+      }
+    try carry(plan, of: id, payload: payload, reply: reply, from: index, isOneway: isOneway)
     return true
   }
 
@@ -236,6 +276,49 @@ extension Service {
     }
   }
 
+  private mutating func getMany(
+    _ names: [JSONString], of user: UInt32, in message: Span<UInt8>, from index: Int
+  ) throws {
+    guard names.count <= limits.namesPerGet else {
+      throw Refusal.quotaExceeded(
+        resource: .namesPerCall, limit: limits.namesPerGet, used: names.count)
+    }
+    var found: [EntryID] = []
+    var missing: [[UInt8]] = []
+    for (place, text) in names.enumerated() {
+      let name = try name(text, in: message, "names[\(place)]")
+      if let id = scheduler.find(user: user, name: name.span) {
+        found.append(id)
+      } else {
+        missing.append(name)
+      }
+    }
+    for id in found { handOut(id) }
+    write(to: index) { service, writer in
+      writer.beginReply()
+      writer.key(.countdowns)
+      writer.beginArray()
+      for id in found { service.writeCountdown(id, to: &writer) }
+      writer.endArray()
+      writer.key(.missing)
+      writer.beginArray()
+      for name in missing { writer.string(name.span) }
+      writer.endArray()
+      writer.timestamp(.now, service.scheduler.now)
+      writer.endReply()
+    }
+  }
+
+  /// A name that is not the parameter `name`.
+  func name(
+    _ text: JSONString, in message: Span<UInt8>, _ parameter: String
+  ) throws(ServiceError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    text.appendDecoded(from: message, to: &bytes)
+    if Name.problem(in: bytes.span) != nil { throw .invalidParameter(parameter) }
+    return bytes
+  }
+
   private mutating func writeOne(_ id: EntryID, to index: Int) {
     write(to: index) { service, writer in
       writer.beginReply()
@@ -254,13 +337,20 @@ extension Service {
       by: scheduler.anchor)
   }
 
-  private mutating func writeCount(of user: UInt32, to index: Int) {
-    let usage = scheduler.users[user]
+  private mutating func writeCount(of owners: Owners, to index: Int) {
+    let counts: (running: Int, paused: Int, ended: Int)
+    switch owners {
+    case .all: counts = scheduler.users.counts
+    case .one(UserTable.nobody): counts = (0, 0, 0)
+    case .one(let user):
+      let usage = scheduler.users[user]
+      counts = (usage.running, usage.paused, usage.ended)
+    }
     write(to: index) {
       $0.beginReply()
-      $0.field(.running, Int64(usage.running))
-      $0.field(.paused, Int64(usage.paused))
-      $0.field(.ended, Int64(usage.ended))
+      $0.field(.running, Int64(counts.running))
+      $0.field(.paused, Int64(counts.paused))
+      $0.field(.ended, Int64(counts.ended))
       $0.endReply()
     }
   }

@@ -31,6 +31,7 @@ extension Service {
         sum + waiting.count { $0 == connection.id }
       }
       let undecided = underway.values.count { $0.connection == connection.id }
+      if let broken = brokenMany(connection, waits, undecided) { return broken }
       switch connection.activity {
       case .blocked where waits != 1: return "connection \(place) is blocked by \(waits) names"
       case .awaitingVerdict where undecided != 1:
@@ -38,7 +39,7 @@ extension Service {
       case .calling where waits + undecided > 0, .listing where waits + undecided > 0,
         .subscribed where waits + undecided > 0:
         return "connection \(place) is free, and waits for \(waits) names, \(undecided) verdicts"
-      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict: break
+      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict, .changingMany: break
       }
     }
     guard open == connectionCount else { return "\(open) connections count as \(connectionCount)" }
@@ -49,6 +50,20 @@ extension Service {
       }
     }
     return nil
+  }
+
+  private borrowing func brokenMany(
+    _ connection: Connection, _ waits: Int, _ undecided: Int
+  ) -> String? {
+    guard case .changingMany = connection.activity else {
+      return connection.many == nil ? nil : "many changes are left of a call that has ended"
+    }
+    guard let many = connection.many else { return "nothing is left of a call that goes on" }
+    guard many.underway == undecided, waits == (many.isWaiting ? 1 : 0) else {
+      return
+        "of many changes \(many.underway) are under way, not \(undecided); \(waits) names block"
+    }
+    return undecided + waits > 0 || connection.isQueued ? nil : "many changes wait for nothing"
   }
 
   private borrowing func brokenChange() -> String? {
@@ -69,11 +84,17 @@ extension Service {
     var subscribed: [ConnectionID] = []
     var wanted: EventKinds = []
     var streamsOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    var listeners = streamsOfUser
+    var listenersToAll = 0
     for connection in connections where connection.isOpen {
       guard case .subscribed(let subscription) = connection.activity else { continue }
       subscribed.append(connection.id)
       wanted.formUnion(subscription.kinds)
       streamsOfUser[Int(connection.user)] += 1
+      switch subscription.owners {
+      case .one(let user): listeners[Int(user)] += 1
+      case .all: listenersToAll += 1
+      }
       if subscription.position > ring.end { return "a subscriber has heard what has not happened" }
       if connection.isDeaf { return "a subscriber that is gone is still subscribed" }
     }
@@ -86,6 +107,12 @@ extension Service {
       guard usage.streams == streamsOfUser[user] else {
         return "user \(usage.uid) has \(streamsOfUser[user]) streams, not \(usage.streams)"
       }
+      guard usage.listeners == listeners[user] else {
+        return "\(listeners[user]) listen to user \(usage.uid), not \(usage.listeners)"
+      }
+    }
+    guard listenersToAll == self.listenersToAll else {
+      return "\(listenersToAll) listen to everybody, not \(self.listenersToAll)"
     }
     if streams.isEmpty, ring.count > 0 { return "events are kept that nobody can read" }
     return nil

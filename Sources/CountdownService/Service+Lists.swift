@@ -4,22 +4,27 @@ internal import JSON
 internal import TimingWheel
 internal import Varlink
 
-/// Lists: in bytewise order of names, a bounded piece at a time.
+/// Lists: in order of owners' uids, then bytewise order of names, a bounded piece at a time.
 ///
 /// A piece begins after the last name of the one before, wherever that now is: what exists throughout
 /// is told exactly once, however much comes and goes between two pieces.
 extension Service {
   mutating func list(
-    _ request: ListRequest, in message: Span<UInt8>, from index: Int, isStreamed: Bool
+    _ request: ListRequest, of owners: Owners, in message: Span<UInt8>, from index: Int,
+    isStreamed: Bool
   ) throws {
     guard (1...Int64(limits.pageLength)).contains(request.limit) else {
       throw ServiceError.invalidParameter("limit")
     }
-    var listing = Listing(
-      prefix: try nameOrNone(request.prefix, in: message, "prefix"), state: request.state,
-      after: nil)
-    if request.after != nil {
-      listing.after = try nameOrNone(request.after, in: message, "after")
+    var listing = beginning(
+      of: owners, prefix: try nameOrNone(request.prefix, in: message, "prefix"),
+      state: request.state)
+    switch owners {
+    case .one:
+      if request.after != nil {
+        listing.after = try nameOrNone(request.after, in: message, "after")
+      }
+    case .all: try go(to: request.after, in: message, &listing)
     }
     if isStreamed {
       connections[index].activity = .listing(listing)
@@ -27,6 +32,44 @@ extension Service {
     } else {
       writePiece(&listing, limit: Int(request.limit), isStreamed: false, to: index)
     }
+  }
+
+  /// A list that has told nothing yet.
+  func beginning(of owners: Owners, prefix: [UInt8], state: CountdownState?) -> Listing {
+    let first =
+      switch owners {
+      case .one(let user): user as UInt32?
+      case .all: scheduler.users.next(after: nil)
+      }
+    return Listing(owners: owners, prefix: prefix, state: state, user: first, after: nil)
+  }
+
+  /// Where a list of everybody's goes on: the owner's uid, a slash, and the last name told of his,
+  /// or nothing before the first.
+  private func next(of listing: Listing) -> [UInt8]? {
+    switch listing.owners {
+    case .one: listing.after
+    case .all:
+      listing.user.map {
+        Array("\(scheduler.users[$0].uid)/".utf8) + (listing.after ?? [])
+      }
+    }
+  }
+
+  private func go(
+    to place: JSONString?, in message: Span<UInt8>, _ listing: inout Listing
+  ) throws(ServiceError) {
+    let bytes = decoded(place, in: message)
+    if bytes.isEmpty { return }
+    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")),
+      let uid = UInt32(String(decoding: bytes[..<slash], as: UTF8.self))
+    else { throw .invalidParameter("after") }
+    let name = Array(bytes[(slash + 1)...])
+    if !name.isEmpty, Name.problem(in: name.span) != nil { throw .invalidParameter("after") }
+    let user = scheduler.users.known(uid)
+    let isKnown = user != UserTable.nobody
+    listing.user = isKnown ? user : scheduler.users.next(after: uid)
+    listing.after = isKnown && !name.isEmpty ? name : nil
   }
 
   /// Goes on with a `List` with `more`, as far as the connection's replies are read.
@@ -52,13 +95,12 @@ extension Service {
   private mutating func writePiece(
     _ listing: inout Listing, limit: Int, isStreamed: Bool, to index: Int
   ) -> Bool {
-    let user = connections[index].user
-    return write(to: index) { service, writer in
+    write(to: index) { service, writer in
       writer.beginReply()
-      let isEnd = service.writeCountdowns(&listing, limit: limit, of: user, to: &writer)
-      if !isEnd, !isStreamed, let after = listing.after {
+      let isEnd = service.writeCountdowns(&listing, limit: limit, to: &writer)
+      if !isEnd, !isStreamed, let next = service.next(of: listing) {
         writer.key(.next)
-        writer.string(after.span)
+        writer.string(next.span)
       }
       writer.timestamp(.now, service.scheduler.now)
       writer.endReply(continues: isStreamed && !isEnd)
@@ -70,7 +112,7 @@ extension Service {
   ///
   /// - Returns: Whether the list has ended.
   mutating func writeCountdowns(
-    _ listing: inout Listing, limit: Int, of user: UInt32, to writer: inout JSONWriter
+    _ listing: inout Listing, limit: Int, to writer: inout JSONWriter
   ) -> Bool {
     let fullAt = writer.count + limits.listBytes - (limits.payloadBytes + Service.besidesPayload)
     var looked = 0
@@ -78,7 +120,7 @@ extension Service {
     writer.key(.countdowns)
     writer.beginArray()
     defer { writer.endArray() }
-    while true {
+    while let user = listing.user {
       page.removeAll(keepingCapacity: true)
       let wanted = min(listing.state == nil ? limit - written : 256, 256)
       collect(listing, user: user, limit: wanted)
@@ -96,8 +138,24 @@ extension Service {
           return false
         }
       }
-      guard let last = page.last, page.count == wanted else { return true }
-      listing.after = nameBytes(of: last)
+      if let last = page.last, page.count == wanted {
+        listing.after = nameBytes(of: last)
+        continue
+      }
+      goToNextOwner(&listing)
+      looked += 1
+      if looked >= Service.entriesPerPiece { return listing.user == nil }
+    }
+    return true
+  }
+
+  /// Nothing is left of the owner it has come to.
+  func goToNextOwner(_ listing: inout Listing) {
+    listing.after = nil
+    switch listing.owners {
+    case .one: listing.user = nil
+    case .all:
+      listing.user = listing.user.flatMap { scheduler.users.next(after: scheduler.users[$0].uid) }
     }
   }
 
@@ -105,7 +163,7 @@ extension Service {
   /// follows the list.
   private static let besidesPayload = 2 << 10
 
-  private mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
+  mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
     if let after = listing.after {
       scheduler.collect(
         user: user, prefix: listing.prefix.span, after: after.span, limit: limit, into: &page)
@@ -115,11 +173,17 @@ extension Service {
     }
   }
 
-  private func nameBytes(of id: EntryID) -> [UInt8] {
+  func nameBytes(of id: EntryID) -> [UInt8] {
     let name = scheduler.name(of: id)
     return [UInt8](capacity: name.count) { output in
       for index in name.indices { output.append(name[index]) }
     }
+  }
+
+  private func decoded(_ text: JSONString?, in message: Span<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    text?.appendDecoded(from: message, to: &bytes)
+    return bytes
   }
 
   /// What could be a name, or empty: the only prefixes and places that there are. A NUL above all
@@ -127,8 +191,7 @@ extension Service {
   func nameOrNone(
     _ text: JSONString?, in message: Span<UInt8>, _ parameter: String
   ) throws(ServiceError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    text?.appendDecoded(from: message, to: &bytes)
+    let bytes = decoded(text, in: message)
     if !bytes.isEmpty, Name.problem(in: bytes.span) != nil { throw .invalidParameter(parameter) }
     return bytes
   }

@@ -7,7 +7,7 @@ internal import Varlink
 /// Subscribers: told what happens, from a ring that all of them share.
 extension Service {
   mutating func subscribe(
-    _ request: SubscribeRequest, in message: Span<UInt8>, from index: Int
+    _ request: SubscribeRequest, of owners: Owners, in message: Span<UInt8>, from index: Int
   ) throws {
     let user = connections[index].user
     guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
@@ -26,14 +26,15 @@ extension Service {
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
     var subscription = Subscription(
-      prefix: prefix, kinds: request.kinds, heartbeatUSec: request.heartbeatUSec, timer: timer,
-      position: ring.end, lastTold: scheduler.now.boottime)
+      owners: owners, prefix: prefix, kinds: request.kinds, heartbeatUSec: request.heartbeatUSec,
+      timer: timer, position: ring.end, lastTold: scheduler.now.boottime)
     if request.includesState {
-      subscription.state = Listing(prefix: prefix, state: nil, after: nil)
+      subscription.state = beginning(of: owners, prefix: prefix, state: nil)
     }
     connections[index].activity = .subscribed(subscription)
     streams.append(connections[index].id)
     scheduler.users[user].streams += 1
+    countListener(to: owners, 1)
     interest.formUnion(request.kinds)
     serveStream(index)
   }
@@ -44,6 +45,7 @@ extension Service {
     connections[index].activity = .calling
     scheduler.cancelTimer(subscription.timer)
     scheduler.users[connections[index].user].streams -= 1
+    countListener(to: subscription.owners, -1)
     let id = connections[index].id
     streams.removeAll { $0 == id }
     interest = []
@@ -55,9 +57,18 @@ extension Service {
     if streams.isEmpty { ring.removeAll() }
   }
 
+  private mutating func countListener(to owners: Owners, _ change: Int) {
+    switch owners {
+    case .one(let user): scheduler.users[user].listeners += change
+    case .all: listenersToAll += change
+    }
+  }
+
   /// Puts an event where the subscribers will find it, if any can want it.
   mutating func publish(_ event: Event) {
-    guard interest.contains(event.kind), scheduler.users[event.user].streams > 0 else { return }
+    guard interest.contains(event.kind),
+      scheduler.users[event.user].listeners > 0 || listenersToAll > 0
+    else { return }
     ring.append(entry(for: event))
   }
 
@@ -92,10 +103,8 @@ extension Service {
   /// Writes the next reply of a stream; false when there is nothing to tell.
   private mutating func tellNext(_ subscription: inout Subscription, _ index: Int) -> Bool {
     if var state = subscription.state {
-      let user = connections[index].user
       let isEnd = writeReply(to: index) { service, writer in
-        service.writeCountdowns(
-          &state, limit: service.limits.pageLength, of: user, to: &writer)
+        service.writeCountdowns(&state, limit: service.limits.pageLength, to: &writer)
       }
       subscription.state = isEnd ? nil : state
       return true
@@ -114,8 +123,7 @@ extension Service {
   private mutating func tellEvents(_ subscription: inout Subscription, _ index: Int) -> Bool {
     let hasGap = subscription.position < ring.first
     if hasGap { subscription.position = ring.first }
-    let user = connections[index].user
-    while subscription.position < ring.end, !isFor(subscription, user, subscription.position) {
+    while subscription.position < ring.end, !isFor(subscription, subscription.position) {
       subscription.position += 1
     }
     guard hasGap || subscription.position < ring.end else { return false }
@@ -126,7 +134,7 @@ extension Service {
       writer.key(.events)
       writer.beginArray()
       while position < service.ring.end, writer.count - start < service.limits.listBytes {
-        if service.isFor(heard, user, position) {
+        if service.isFor(heard, position) {
           let entry = service.ring[position]
           writer.raw(entry.bytes.span.extracting(entry.json))
         }
@@ -142,9 +150,9 @@ extension Service {
     return true
   }
 
-  private func isFor(_ subscription: Subscription, _ user: UInt32, _ position: UInt64) -> Bool {
+  private func isFor(_ subscription: Subscription, _ position: UInt64) -> Bool {
     let entry = ring[position]
-    return entry.user == user && subscription.kinds.contains(entry.kind)
+    return subscription.owners.contains(entry.user) && subscription.kinds.contains(entry.kind)
       && entry.hasPrefix(subscription.prefix)
   }
 

@@ -17,6 +17,8 @@ internal import Varlink
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
 ///   that awaits a verdict has exactly one change under way.
+/// - A call of many changes has as many under way as it says, or waits for a name with another's change
+///   under way, or is queued.
 /// - `interest` is what all subscribers together want to hear.
 /// - Those of the scheduler.
 package struct Service: ~Copyable {
@@ -39,6 +41,8 @@ package struct Service: ~Copyable {
 
   var ring: EventRing
   var streams: [ConnectionID] = []
+  /// How many of the subscribers hear of everybody's countdowns.
+  var listenersToAll = 0
   /// The kinds that some subscriber wants.
   var interest: EventKinds = []
   /// Up to which position of the ring the subscribers were served.
@@ -81,18 +85,19 @@ package struct Service: ~Copyable {
 
   /// A client has connected.
   ///
+  /// - Parameter isAdmin: It may name other owners than itself, as root may.
   /// - Returns: Its connection; where a limit is reached, one that only tells so and closes.
-  package mutating func open(uid: UInt32) -> ConnectionID {
+  package mutating func open(uid: UInt32, isAdmin: Bool) -> ConnectionID {
     let user = scheduler.users.index(of: uid)
     let id: ConnectionID
     if let index = freeConnections.popLast() {
       // Wraps after 2^32 connections in one place: no event is left over that long.
       let generation = connections[Int(index)].id.generation &+ 1
       id = ConnectionID(index: index, generation: generation)
-      connections[Int(index)] = Connection(id: id, user: user)
+      connections[Int(index)] = Connection(id: id, user: user, isAdmin: isAdmin)
     } else {
       id = ConnectionID(index: UInt32(connections.count), generation: 1)
-      connections.append(Connection(id: id, user: user))
+      connections.append(Connection(id: id, user: user, isAdmin: isAdmin))
     }
     connectionCount += 1
     scheduler.users[user].connections += 1
@@ -146,7 +151,7 @@ package struct Service: ~Copyable {
     switch connections[index].activity {
     case .subscribed: close(index)
     case .listing: connections[index].activity = .calling
-    case .calling, .awaitingVerdict, .blocked: break
+    case .calling, .awaitingVerdict, .blocked, .changingMany: break
     }
   }
 
@@ -159,6 +164,7 @@ package struct Service: ~Copyable {
     connections[index].isOpen = false
     connections[index].input.removeAll()
     connections[index].output = []
+    connections[index].many = nil
     freeConnections.append(id.index)
   }
 
@@ -224,7 +230,7 @@ package struct Service: ~Copyable {
   private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
-    case .awaitingVerdict, .blocked: false
+    case .awaitingVerdict, .blocked, .changingMany: false
     case .listing: true
     case .subscribed(let subscription):
       subscription.state != nil || !subscription.isReady || subscription.position < ring.end

@@ -25,6 +25,8 @@ package struct Limits: Equatable, Sendable {
   package var listBytes = 64 << 10
   /// Countdowns on one page of a list.
   package var pageLength = 10_000
+  /// Names in one `GetMany`: so many countdowns with long payloads fit one message.
+  package var namesPerGet = 100
   /// Bytes of recent events kept for subscribers that read slowly.
   package var recentEventsBytes = 16 << 20
 

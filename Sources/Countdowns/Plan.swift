@@ -44,6 +44,8 @@ package struct Plan: Sendable {
     case pause
     case resume
     case cancel
+    /// Another payload, or none; nothing else.
+    case setPayload
   }
 
   package var action: Action

@@ -10,8 +10,7 @@ package enum Refusal: Error, Equatable, Sendable {
   case quotaExceeded(resource: Resource, limit: Int, used: Int)
   case storageFailed(errno: Int32, outcomeUnknown: Bool)
 
-  /// What is limited; spelled as the key that sets the limit, but for `nameBytes`: what the memory of
-  /// all names can address is no setting.
+  /// What is limited; spelled as the key that sets the limit, where one does.
   package enum Resource: String, Sendable {
     case countdownsPerUser = "MaxCountdownsPerUser"
     case countdowns = "MaxCountdowns"
@@ -23,5 +22,6 @@ package enum Refusal: Error, Equatable, Sendable {
     case payloadBytesPerUser = "MaxPayloadBytesPerUser"
     case messageBytes = "MaxMessageBytes"
     case nameBytes = "NameBytes"
+    case namesPerCall = "NamesPerCall"
   }
 }

@@ -7,7 +7,7 @@ extension Scheduler {
   /// - Parameters:
   ///   - existing: What stands under the name now.
   ///   - name: The name, for one that is new.
-  ///   - payload: Of a start; `nil` without one.
+  ///   - payload: Of a start and of a `SetPayload`; `nil` without one.
   /// - Throws: `quotaExceeded` where the bytes of another name cannot be kept; nothing has changed.
   package mutating func apply(
     _ plan: Plan, to existing: EntryID?, name: Span<UInt8>, payload: [UInt8]?, revision: Int64
@@ -44,6 +44,11 @@ extension Scheduler {
       let event = event(.cancelled, id, remainingUSec: plan.remainingUSec)
       end(id, as: .cancelled, lateUSec: 0)
       return Outcome(id: id, revision: event.revision, ended: nil, event: event)
+    case .setPayload:
+      setPayload(payload, of: id)
+      table[id.index].revision = revision
+      // Where it waits to be handed out, it waits as the revision it was.
+      if plan.state == .running { file(id) }
     }
     let event = event(Scheduler.kind(of: plan.action), id, remainingUSec: plan.remainingUSec)
     return Outcome(id: id, revision: revision, ended: ended, event: event)
@@ -103,6 +108,17 @@ extension Scheduler {
     return ended
   }
 
+  private mutating func setPayload(_ payload: [UInt8]?, of id: EntryID) {
+    if payload == nil, table[id.index].extra == nil { return }
+    let place = makeExtra(id)
+    let user = table[id.index].user
+    users[user].payloadBytes += (payload?.count ?? 0) - (extras[place].payload?.count ?? 0)
+    extras[place].payload = payload
+    if payload == nil, extras[place].repeatUSec == 0, extras[place].graceUSec == 0 {
+      dropExtra(id)
+    }
+  }
+
   /// Takes what stands out of its owner's counts; what had not ended is told as cancelled.
   private mutating func makeWay(_ id: EntryID, for revision: Int64, of plan: Plan) -> Event? {
     let record = table[id.index]
@@ -154,7 +170,7 @@ extension Scheduler {
   private static func kind(of action: Plan.Action) -> EventKind {
     switch action {
     case .start, .restart: .started
-    case .extend: .changed
+    case .extend, .setPayload: .changed
     case .pause: .paused
     case .resume: .resumed
     case .cancel: .cancelled

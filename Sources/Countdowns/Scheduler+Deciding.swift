@@ -24,9 +24,7 @@ extension Scheduler {
     let remaining = try checkedLength(of: request)
     try check(request.graceUSec, Bounds.interval, "graceUSec")
     try check(request.repeatUSec, Bounds.interval, "repeatUSec")
-    if let bytes = request.payloadBytes, bytes > limits.payloadBytes {
-      throw .quotaExceeded(resource: .payloadBytes, limit: limits.payloadBytes, used: bytes)
-    }
+    try check(payloadBytes: request.payloadBytes)
     var plan = Plan(
       action: .start, user: user, time: deadline(of: request), remainingUSec: remaining,
       state: .running, clock: request.clock, durability: request.durability,
@@ -167,6 +165,21 @@ extension Scheduler {
         state: .cancelled))
   }
 
+  /// Decides a `SetPayload`: the deadline, and whether it runs, stay as they are.
+  ///
+  /// - Parameter payloadBytes: Bytes of the new payload's JSON text; `nil` takes the old one away.
+  package func decideSetPayload(
+    _ id: EntryID, payloadBytes: Int?, revision: Int64?
+  ) throws(Refusal) -> Plan {
+    let record = try live(id, revision: revision)
+    try check(payloadBytes: payloadBytes)
+    try checkRoom(forPayloadBytes: payloadBytes ?? 0, of: record.user, replacing: id)
+    return try stored(
+      plan(
+        .setPayload, of: record, time: record.time, remainingUSec: remainingUSec(of: record),
+        state: record.state))
+  }
+
   // MARK: Checks
 
   private func plan(
@@ -232,14 +245,28 @@ extension Scheduler {
     _ plan: Plan, payloadBytes: Int, replacing existing: EntryID?
   ) throws(Refusal) -> Plan {
     if plan.addsOne { try checkRoom(for: plan.user) }
+    try checkRoom(forPayloadBytes: payloadBytes, of: plan.user, replacing: existing)
+    return try stored(plan)
+  }
+
+  private func check(payloadBytes: Int?) throws(Refusal) {
+    if let payloadBytes, payloadBytes > limits.payloadBytes {
+      throw .quotaExceeded(
+        resource: .payloadBytes, limit: limits.payloadBytes, used: payloadBytes)
+    }
+  }
+
+  /// Room among all payloads of a user for one that takes the place of what `existing` has.
+  private func checkRoom(
+    forPayloadBytes payloadBytes: Int, of user: UInt32, replacing existing: EntryID?
+  ) throws(Refusal) {
     let freed = existing.flatMap { payload(of: $0)?.count } ?? 0
-    let used = users[plan.user].payloadBytes - freed + payloadBytes
-    if payloadBytes > 0, used > limits.payloadBytesPerUser, !isRoot(plan.user) {
+    let used = users[user].payloadBytes - freed + payloadBytes
+    if payloadBytes > 0, used > limits.payloadBytesPerUser, !isRoot(user) {
       throw .quotaExceeded(
         resource: .payloadBytesPerUser, limit: limits.payloadBytesPerUser,
-        used: users[plan.user].payloadBytes)
+        used: users[user].payloadBytes)
     }
-    return try stored(plan)
   }
 
   private func checkRoom(for user: UInt32) throws(Refusal) {

@@ -14,6 +14,8 @@ package struct UserTable: ~Copyable {
     package var payloadBytes = 0
     package var connections = 0
     package var streams = 0
+    /// Subscriptions that hear of this user's countdowns by name, its own or an admin's.
+    package var listeners = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
     var oldestEnded: UInt32 = .max
     var newestEnded: UInt32 = .max
@@ -28,18 +30,43 @@ package struct UserTable: ~Copyable {
 
   private var users: [Usage] = []
   private var indices: [UInt32: UInt32] = [:]
+  /// All indices, in the order of their uids.
+  private var inOrder: [UInt32] = []
   /// Running, paused and starting, in all.
   package private(set) var live = 0
 
   package init() {}
 
-  /// The user's index, given at the first sight of the uid. O(1).
+  /// The user's index, given at the first sight of the uid. O(1); of a new one O(users).
   package mutating func index(of uid: UInt32) -> UInt32 {
     if let known = indices[uid] { return known }
     let index = UInt32(users.count)
     users.append(Usage(uid: uid))
     indices[uid] = index
+    inOrder.insert(index, at: place(after: uid))
     return index
+  }
+
+  /// Nobody's index: no countdown is found by it.
+  package static let nobody = UInt32.max
+
+  /// The user's index; ``nobody`` where the uid was never seen. O(1).
+  package func known(_ uid: UInt32) -> UInt32 { indices[uid] ?? UserTable.nobody }
+
+  /// The user with the least uid, or the least above another; `nil` after the last. O(log users).
+  package func next(after uid: UInt32?) -> UInt32? {
+    let place = uid.map { self.place(after: $0) } ?? 0
+    return place < inOrder.count ? inOrder[place] : nil
+  }
+
+  /// How many have that uid or a lower one.
+  private func place(after uid: UInt32) -> Int {
+    var (low, high) = (0, inOrder.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if users[Int(inOrder[middle])].uid <= uid { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   package var count: Int { users.count }

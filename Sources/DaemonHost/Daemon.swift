@@ -35,14 +35,21 @@ package enum Daemon {
       }
       let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
-        listeningOn: socket, limits: settings.limits, version: programVersion, journal: journal,
-        threshold: threshold)
+        listeningOn: socket, limits: settings.limits,
+        adminGroup: try settings.adminGroup.map { try group(named: $0) },
+        version: programVersion, journal: journal, threshold: threshold)
       try host.run()
       return 0
     } catch {
       journal.send(.error, "\(error)")
       return 1
     }
+  }
+
+  /// A group that does not exist refuses the start: with it would go the right of those who are in it.
+  private static func group(named name: String) throws -> UInt32 {
+    guard let group = try Group.number(of: name) else { throw NoSuchGroup(name: name) }
+    return group
   }
 
   private static func socket(for options: DaemonOptions, mode: UInt32) throws -> ListeningSocket {
@@ -70,6 +77,12 @@ extension Journal.Priority {
       case .debug: .debug
       }
   }
+}
+
+/// The configuration names a group that does not exist.
+private struct NoSuchGroup: Error, CustomStringConvertible {
+  let name: String
+  var description: String { "AdminGroup=\(name): there is no such group" }
 }
 
 /// There is no default place for the socket.

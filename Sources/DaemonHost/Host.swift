@@ -22,6 +22,7 @@ package struct Host: ~Copyable {
   private let signals: SignalDescriptor
   private let log: LogQueue
   private let version: String
+  private let adminGroup: UInt32?
   private let notifier = ServiceNotifier()
 
   /// By the index of their connection.
@@ -43,11 +44,12 @@ package struct Host: ~Copyable {
   ///
   /// - Parameters:
   ///   - socket: Where clients connect.
+  ///   - adminGroup: The group whose members may act for other users; `nil` for none.
   ///   - version: As `GetInfo` tells it.
   ///   - journal: Where log entries go, those of `threshold` and more urgent.
   package init(
-    listeningOn socket: consuming ListeningSocket, limits: Limits, version: String,
-    journal: Journal, threshold: Journal.Priority
+    listeningOn socket: consuming ListeningSocket, limits: Limits, adminGroup: UInt32?,
+    version: String, journal: Journal, threshold: Journal.Priority
   ) throws(SystemCallError) {
     let epoll = try Epoll()
     let timer = try TimerDescriptor()
@@ -68,6 +70,7 @@ package struct Host: ~Copyable {
       reserving: min(limits.countdowns, Host.reservation))
     self.log = log
     self.version = version
+    self.adminGroup = adminGroup
     listener = socket
     self.epoll = epoll
     self.timer = timer
@@ -198,7 +201,7 @@ package struct Host: ~Copyable {
       }
       do throws(SystemCallError) {
         let peer = try socket.peerCredentials()
-        let id = service.open(uid: peer.uid)
+        let id = service.open(uid: peer.uid, isAdmin: isAdmin(peer, at: socket))
         while clients.count <= id.place { clients.append(nil) }
         let client = ClientSocket(socket, interest: .readable)
         clients[id.place] = client
@@ -211,6 +214,20 @@ package struct Host: ~Copyable {
       } catch {
         log.send(.warning, "A client was turned away: \(error)")
       }
+    }
+  }
+
+  /// Whether a peer may name other users. What the kernel does not tell gives no right.
+  private func isAdmin(
+    _ peer: StreamSocket.Credentials, at socket: borrowing StreamSocket
+  ) -> Bool {
+    if peer.uid == 0 { return true }
+    guard let adminGroup else { return false }
+    if peer.gid == adminGroup { return true }
+    do throws(SystemCallError) {
+      return try socket.peerGroups().contains(adminGroup)
+    } catch {
+      return false
     }
   }
 

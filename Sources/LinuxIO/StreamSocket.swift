@@ -156,4 +156,28 @@ package struct StreamSocket: ~Copyable, Sendable {
     }
     return Credentials(pid: pid, uid: uid, gid: gid)
   }
+
+  /// Asks the kernel for the peer's supplementary groups, as they were when it connected or began to
+  /// listen.
+  ///
+  /// - Throws: ENOPROTOOPT before Linux 4.13.
+  package borrowing func peerGroups() throws(SystemCallError) -> [UInt32] {
+    let fd = descriptor.rawValue
+    var groups = [UInt32](repeating: 0, count: 64)
+    while true {
+      var count = UInt32(groups.count)
+      let (_, code) = uninterrupted {
+        // SAFETY: the kernel writes at most `count` numbers into the array before it returns.
+        unsafe groups.withUnsafeMutableBufferPointer { groups in
+          unsafe cl_peer_groups(fd, groups.baseAddress, &count)
+        }
+      }
+      if code == 0 { return Array(groups.prefix(Int(count))) }
+      // What a process belongs to does not change any more once it is noted.
+      guard code == ERANGE, Int(count) > groups.count else {
+        throw SystemCallError(call: "getsockopt", code: code)
+      }
+      groups = [UInt32](repeating: 0, count: Int(count))
+    }
+  }
 }

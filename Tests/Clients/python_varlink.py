@@ -8,6 +8,7 @@ back is also held against the interface as the package's own parser reads it: th
 undeclared fields without a word. Ends with status 0 if nothing failed.
 """
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -168,7 +169,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start Get List Count Pause Resume Restart Extend Cancel Subscribe".split()), methods
+        "Start Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -402,16 +403,35 @@ def verbs(peer, prefix):
 
 
 @case
+def payloads_change(peer, prefix):
+    one = peer.open()
+    started = one.Start(name=prefix, durationUSec=HOUR, payload={"first": 1})
+    stream = peer.open().Subscribe(prefix=prefix, kinds=["changed"], _more=True)
+    assert next(stream) == {"ready": True}
+    first = one.SetPayload(prefix, {"second": [2]})
+    assert first["revision"] > started["revision"]
+    countdown = one.Get(prefix)["countdown"]
+    assert countdown["payload"] == {"second": [2]} and countdown["deadline"] == started["deadline"]
+    second = one.SetPayload(name=prefix, revision=first["revision"])
+    assert "payload" not in one.Get(prefix)["countdown"]
+    told = events(stream, 2)
+    assert [event.get("payload") for event in told] == [{"second": [2]}, None], told
+    assert [event["revision"] for event in told] == [first["revision"], second["revision"]]
+    refused("QuotaExceeded", lambda: one.SetPayload(prefix, {"a": "x" * 4096}),
+            resource="MaxPayloadBytes", limit=4096, used=None)
+
+
+@case
 def refusals_of_the_verbs(peer, prefix):
     one = peer.open()
-    moving = {"Pause": (), "Resume": (), "Restart": (), "Extend": (1,), "Cancel": ()}
+    moving = {"Pause": (), "Resume": (), "Restart": (), "Extend": (1,), "Cancel": (), "SetPayload": ({},)}
     for verb, more in moving.items():
         refused("NoSuchCountdown", lambda: getattr(one, verb)(f"{prefix}/none", *more), name=f"{prefix}/none")
     running = f"{prefix}/running"
     revision = one.Start(running, HOUR)["revision"]
     refused("WrongState", lambda: one.Resume(running), name=running, state="running", revision=revision)
     for verb, more in moving.items():
-        change = {"byUSec": 1} if more else {}
+        change = {"byUSec": 1} if verb == "Extend" else {}
         refused("RevisionMismatch",
                 lambda: getattr(one, verb)(name=running, revision=revision + 1, **change),
                 name=running, revision=revision)
@@ -435,6 +455,64 @@ def refusals_of_the_verbs(peer, prefix):
     one.Start(name=wall, deadlineUSec=time.time_ns() // 1000 + HOUR)
     for verb in (one.Pause, one.Restart):
         refused("WrongClock", lambda: verb(wall), name=wall, clock="realtime")
+
+
+@case
+def many_at_once(peer, prefix):
+    one = peer.open()
+    for name in "abc":
+        one.Start(f"{prefix}/{name}", HOUR)
+    answer = one.GetMany([f"{prefix}/{name}" for name in "cxac"])
+    assert [countdown["name"][-1] for countdown in answer["countdowns"]] == ["c", "a", "c"], answer
+    assert answer["missing"] == [f"{prefix}/x"] and answer["now"]["boottimeUSec"] > 0
+    assert one.GetMany(["x"] * 100)["missing"] == ["x"] * 100
+    refused("QuotaExceeded", lambda: one.GetMany(["x"] * 101), resource="NamesPerCall", limit=100, used=101)
+    invalid("names[1]", lambda: one.GetMany(["x", "a\nb"]))
+
+
+@case
+def cancels_many(peer, prefix):
+    one = peer.open()
+    for number in range(600):
+        one.Start(f"{prefix}/{number}", HOUR)
+    one.Start(f"{prefix}/ended", 0)
+    some = one.CancelMany(names=[f"{prefix}/{name}" for name in ("1", "x", "ended", "1", "2")])
+    assert some == {"cancelled": 2, "ended": 2, "missing": 1}, some
+    rest = one.CancelMany(prefix=f"{prefix}/")
+    assert rest == {"cancelled": 598, "ended": 3, "missing": 0}, rest
+    one.Start(f"{prefix}/again", HOUR)
+    assert one.CancelMany(prefix=prefix, _oneway=True) is None
+    assert one.Get(f"{prefix}/again")["countdown"]["state"] == "cancelled"
+    invalid("names", one.CancelMany)
+    invalid("prefix", lambda: one.CancelMany(names=[], prefix=""))
+
+
+@case
+def owners(peer, prefix):
+    one, own = peer.open(), os.getuid()
+    one.Start(name=prefix, durationUSec=HOUR, owner=own)
+    assert one.Get(name=prefix, owner=own)["countdown"]["owner"] == own
+    if own != 0:
+        denied = "org.varlink.service.PermissionDenied"
+        refused(denied, lambda: one.Get(name=prefix, owner=own + 1))
+        refused(denied, lambda: one.List(allOwners=True))
+        return
+    other = 4_000_000_000
+    one.Start(name=prefix, durationUSec=HOUR, owner=other)
+    stream = peer.open().Subscribe(prefix=prefix, owner=other, kinds=["changed"], _more=True)
+    assert next(stream) == {"ready": True}
+    one.Extend(name=prefix, byUSec=1, owner=other)
+    one.Extend(name=prefix, byUSec=1)
+    assert events(stream, 1)[0]["owner"] == other
+    page = one.List(prefix=prefix, allOwners=True, limit=1)
+    assert [countdown["owner"] for countdown in page["countdowns"]] == [own]
+    page = one.List(prefix=prefix, allOwners=True, after=page["next"])
+    assert [countdown["owner"] for countdown in page["countdowns"]] == [other]
+    assert one.Count(allOwners=True)["running"] >= one.Count()["running"] + 1
+    one.Cancel(name=prefix, owner=other)
+    assert one.Get(prefix)["countdown"]["state"] == "running"
+    invalid("owner", lambda: one.Get(name=prefix, owner=-1))
+    invalid("allOwners", lambda: one.Count(owner=own, allOwners=True))
 
 
 # ---- Count, List ---------------------------------------------------------------------------------

@@ -16,9 +16,11 @@ struct ParameterTests {
   /// What makes each method work without its optional parameters.
   private static let needed: [String: [String: String]] = [
     "Start": ["name": #""new""#, "durationUSec": "5000000"], "Get": ["name": #""running""#],
+    "GetMany": ["names": #"["running"]"#],
     "List": [:], "Count": [:], "Pause": ["name": #""running""#], "Resume": ["name": #""paused""#],
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
-    "Cancel": ["name": #""running""#], "Subscribe": [:],
+    "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#],
+    "CancelMany": ["prefix": #""running""#], "Subscribe": [:],
   ]
 
   /// What else a parameter needs to make sense, and what it may be; else its type says it.
@@ -29,6 +31,7 @@ struct ParameterTests {
     "Start.repeatUSec": ([:], ["1000000"]),
     "Start.revision": (["onConflict": #""replace""#, "name": #""running""#], ["1"]),
     "Extend.toRemainingUSec": (["byUSec": nil], ["0", "7"]),
+    "CancelMany.names": (["prefix": nil], [#"["running","running"]"#, "[]"]),
     "List.limit": ([:], ["1", "100", "10000"]),
     "Subscribe.heartbeatUSec": ([:], ["1000000", "9007199254740991"]),
   ]
@@ -179,6 +182,14 @@ struct ParameterTests {
     ("Extend", #"{"name":"running","byUSec":1,"toRemainingUSec":1}"#, "toRemainingUSec"),
     ("List", #"{"limit":0}"#, "limit"), ("List", #"{"limit":10001}"#, "limit"),
     ("List", #"{"limit":-1}"#, "limit"),
+    ("CancelMany", "{}", "names"), ("CancelMany", #"{"names":[],"prefix":""}"#, "prefix"),
+    ("CancelMany", #"{"names":["a"],"allOwners":true}"#, "allOwners"),
+    ("CancelMany", #"{"names":["a","a\n"]}"#, "names[1]"),
+    ("CancelMany", #"{"prefix":"\u0000"}"#, "prefix"),
+    ("Get", #"{"name":"a","owner":-1}"#, "owner"),
+    ("Get", #"{"name":"a","owner":4294967295}"#, "owner"),
+    ("List", #"{"owner":1,"allOwners":true}"#, "allOwners"),
+    ("Get", #"{"name":"a","allOwners":true}"#, "allOwners"),
     ("Get", #"{"name":""}"#, "name"), ("Get", #"{"name":"a\u0000b"}"#, "name"),
     ("Get", #"{"name":"\u0085"}"#, "name"), ("Start", #"{"name":"\n","durationUSec":1}"#, "name"),
   ])

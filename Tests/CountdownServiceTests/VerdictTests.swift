@@ -253,6 +253,50 @@ struct VerdictTests {
     #expect(world.call("Get", ["name": "a"], from: client).errorName == "NoSuchCountdown")
   }
 
+  @Test func `SetPayload waits for its verdict, and one that is refused never was`() {
+    let world = World(ledger: .prompt)
+    let (client, other) = (world.connect(), world.connect())
+    let listener = world.connect()
+    world.post("Subscribe", ["kinds": ["changed", "expired"]], .more, from: listener)
+    let start = world.call(
+      "Start", ["name": "a", "durationUSec": 1_000_000, "payload": ["a": 1]], from: client)
+    world.setRefusals(100)
+    #expect(
+      world.call("SetPayload", ["name": "a", "payload": ["a": 2]], from: client).errorName
+        == "StorageFailed")
+    world.setRefusals(0)
+    world.holdsVerdicts = true
+    world.post("SetPayload", ["name": "a", "payload": ["a": 3]], from: client)
+    world.settle()
+    let before = world.call("Get", ["name": "a"], from: other)["countdown"]
+    #expect(before?["payload"] == ["a": 1] && before?["revision"] == start["revision"])
+    world.run(2_000_000)
+    #expect(world.told(to: listener) == [])
+    world.holdsVerdicts = false
+    world.settle()
+    let reply = world.clients[client].calls.last?.replies.last
+    #expect(reply?.parameters.keys.sorted() == ["revision"])
+    #expect(world.told(to: listener) == ["changed a", "expired a"])
+    let events = world.events(of: listener)
+    #expect(events.allSatisfy { $0["payload"] == ["a": 3] && $0["revision"] == reply?["revision"] })
+    #expect(events.allSatisfy { $0["deadline"] == start["deadline"] })
+    #expect(world.problems == [])
+  }
+
+  @Test func `SetPayload without a payload takes it away, and names the revision it is for`() {
+    let world = World()
+    let client = world.connect()
+    let start = world.call(
+      "Start", ["name": "a", "durationUSec": minute, "payload": ["a": 1]], from: client)
+    let first = world.call("SetPayload", ["name": "a", "payload": .null], from: client)
+    #expect(world.call("Get", ["name": "a"], from: client)["countdown"]?["payload"] == nil)
+    let late = world.call(
+      "SetPayload", ["name": "a", "payload": [:], "revision": start["revision"] ?? 0], from: client)
+    #expect(late.errorName == "RevisionMismatch" && late["revision"] == first["revision"])
+    #expect(world.call("SetPayload", ["name": "b"], from: client).errorName == "NoSuchCountdown")
+    #expect(world.problems == [])
+  }
+
   @Test func `what moves a countdown without starting it leaves its payload alone`() {
     let world = World(ledger: .prompt)
     let client = world.connect()

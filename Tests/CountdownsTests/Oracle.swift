@@ -55,7 +55,7 @@ struct Oracle {
     var leftOfOld: Int64?
     var addsOne = false
     /// It brings a payload of its own, or none.
-    var isStart = false
+    var bringsPayload = false
   }
 
   var all: [Key: Countdown] = [:]
@@ -155,9 +155,7 @@ struct Oracle {
 
   func decide(_ request: StartRequest, _ key: Key, payload: [UInt8]?) -> Decision {
     if let payload, payload.count > limits.payloadBytes {
-      return .refused(
-        .quotaExceeded(
-          resource: .payloadBytes, limit: limits.payloadBytes, used: payload.count))
+      return .refused(tooLong(payload))
     }
     let deadline: Int64
     let length: Int64
@@ -191,14 +189,7 @@ struct Oracle {
     }
     let addsOne = old.map { !$0.isLive } ?? true
     if addsOne, let full = full(key.uid) { return .refused(full) }
-    let used = bytes(key.uid)
-    if let payload, !payload.isEmpty, key.uid != 0,
-      used + payload.count - (old?.payload?.count ?? 0) > limits.payloadBytesPerUser
-    {
-      return .refused(
-        .quotaExceeded(
-          resource: .payloadBytesPerUser, limit: limits.payloadBytesPerUser, used: used))
-    }
+    if let refusal = refusal(of: payload, over: old, key.uid) { return .refused(refusal) }
     var next = Countdown(
       clock: request.clock, time: deadline, length: length, startedAt: clocks[2],
       durability: request.durability)
@@ -210,7 +201,21 @@ struct Oracle {
       Change(
         next: next, kind: .started, remaining: length,
         leftOfOld: old.flatMap { $0.isLive ? remaining($0) : nil }, addsOne: addsOne,
-        isStart: true))
+        bringsPayload: true))
+  }
+
+  private func tooLong(_ payload: [UInt8]) -> Refusal {
+    .quotaExceeded(resource: .payloadBytes, limit: limits.payloadBytes, used: payload.count)
+  }
+
+  private func refusal(of payload: [UInt8]?, over old: Countdown?, _ uid: UInt32) -> Refusal? {
+    guard let payload, !payload.isEmpty else { return nil }
+    if payload.count > limits.payloadBytes { return tooLong(payload) }
+    let used = bytes(uid)
+    let isFull = used + payload.count - (old?.payload?.count ?? 0) > limits.payloadBytesPerUser
+    return isFull && uid != 0
+      ? .quotaExceeded(
+        resource: .payloadBytesPerUser, limit: limits.payloadBytesPerUser, used: used) : nil
   }
 
   private func full(_ uid: UInt32) -> Refusal? {
@@ -268,6 +273,10 @@ struct Oracle {
       return .change(Change(next: next, kind: .resumed, remaining: left))
     case .extend(.by(let change)): left = max(left + change, 0)
     case .extend(.toRemaining(let length)): left = length
+    case .setPayload(let payload):
+      if let refusal = refusal(of: payload, over: old, key.uid) { return .refused(refusal) }
+      next.payload = payload
+      return .change(Change(next: next, kind: .changed, remaining: left, bringsPayload: true))
     }
     next.time = old.state == .paused ? left : time(old.clock) + left
     return .change(Change(next: next, kind: .changed, remaining: left))

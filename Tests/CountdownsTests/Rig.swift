@@ -143,6 +143,7 @@ final class Rig {
     case restart
     case extend(Scheduler.Extension)
     case cancel
+    case setPayload([UInt8]?)
   }
 
   /// A verb is decided.
@@ -157,6 +158,8 @@ final class Rig {
     case .restart: try scheduler.decideRestart(id, revision: revision)
     case .extend(let extent): try scheduler.decideExtend(id, extent, revision: revision)
     case .cancel: try scheduler.decideCancel(id, revision: revision)
+    case .setPayload(let payload):
+      try scheduler.decideSetPayload(id, payloadBytes: payload?.count, revision: revision)
     }
   }
 
@@ -165,7 +168,9 @@ final class Rig {
   func call(
     _ verb: Verb, _ name: String, uid: UInt32 = 1_000, revision: Int64? = nil
   ) throws(Refusal) -> Outcome {
-    try apply(try decide(verb, name, uid: uid, revision: revision), name, uid: uid)
+    let plan = try decide(verb, name, uid: uid, revision: revision)
+    guard case .setPayload(let payload) = verb else { return try apply(plan, name, uid: uid) }
+    return try apply(plan, name, uid: uid, payload: payload)
   }
 
   @discardableResult

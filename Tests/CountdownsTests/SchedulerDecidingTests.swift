@@ -101,8 +101,22 @@ import Testing
     Row(verb: .cancel, before: .cancelled, after: .refused(cancelled)),
   ]
 
+  static let payloads: [Row] =
+    [nil, [123, 125]].flatMap { payload in
+      [
+        Row(
+          verb: .setPayload(payload), before: .running,
+          after: .stands(.running, left: 35, due: 60, revision: 101, told: .changed)),
+        Row(verb: .setPayload(payload), before: .expired, after: .refused(expired)),
+        Row(verb: .setPayload(payload), before: .cancelled, after: .refused(cancelled)),
+      ]
+    }
+
   static let lengths: [Row] =
-    extending + cancelling + [
+    extending + cancelling + payloads + [
+      Row(
+        verb: .setPayload([123, 125]), before: .paused,
+        after: .stands(.paused, left: 40, due: nil, revision: 102, told: .changed)),
       Row(
         verb: .pause, before: .running,
         after: .stands(.paused, left: 35, due: nil, revision: 101, told: .paused)),
@@ -146,7 +160,7 @@ import Testing
     ]
 
   static let instants: [Row] =
-    extending + cancelling + [
+    extending + cancelling + payloads + [
       Row(verb: .pause, before: .running, after: .refused(.wrongClock(.realtime))),
       Row(verb: .pause, before: .expired, after: .refused(expired)),
       Row(verb: .pause, before: .cancelled, after: .refused(cancelled)),

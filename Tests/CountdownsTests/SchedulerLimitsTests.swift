@@ -191,6 +191,52 @@ import Testing
     #expect(rig.scheduler.brokenInvariant() == nil)
   }
 
+  @Test func `SetPayload counts as Start does: the last that fits, and one more`() throws {
+    let rig = Rig(
+      limits: Self.limits {
+        $0.payloadBytes = 10
+        $0.payloadBytesPerUser = 15
+      })
+    let ten = [UInt8](repeating: 32, count: 10)
+    try rig.start("a", hour)
+    try rig.start("b", hour, payload: Array(ten.prefix(5)))
+    #expect(
+      rig.refusal { () throws(Refusal) in try rig.call(.setPayload(ten + [32]), "a") }
+        == .quotaExceeded(resource: .payloadBytes, limit: 10, used: 11))
+    try rig.call(.setPayload(ten), "a")
+    #expect(rig.usage().payloadBytes == 15 && rig.view("a")?.payload == ten)
+    #expect(
+      rig.refusal { () throws(Refusal) in try rig.call(.setPayload(Array(ten.prefix(6))), "b") }
+        == .quotaExceeded(resource: .payloadBytesPerUser, limit: 15, used: 15))
+    try rig.call(.setPayload(Array(ten.prefix(9))), "a")
+    try rig.call(.setPayload(Array(ten.prefix(6))), "b")
+    #expect(rig.usage().payloadBytes == 15)
+    try rig.call(.setPayload(nil), "a")
+    #expect(rig.usage().payloadBytes == 6 && rig.view("a")?.payload == nil)
+    #expect(rig.scheduler.brokenInvariant() == nil)
+  }
+
+  @Test func `a payload that comes and goes leaves the start, the grid and the grace`() throws {
+    let rig = Rig()
+    var request = StartRequest(end: .length(second), clock: .boottime, durability: .memory)
+    request.repeatUSec = 5 * second
+    try rig.start("repeats", request)
+    try rig.start("plain", hour)
+    rig.pass(7 * second)
+    let before = ["repeats", "plain"].map { rig.view($0) }
+    for name in ["repeats", "plain"] {
+      try rig.call(.setPayload([1]), name)
+      try rig.call(.setPayload(nil), name)
+    }
+    for (name, old) in zip(["repeats", "plain"], before) {
+      let view = try #require(rig.view(name))
+      #expect(view.startedAt == old?.startedAt && view.repeatUSec == old?.repeatUSec)
+      #expect(view.deadline == old?.deadline && view.payload == nil)
+    }
+    #expect(rig.pass(5 * second).map(\.occurrence) == [3])
+    #expect(rig.scheduler.brokenInvariant() == nil)
+  }
+
   // MARK: Memory
 
   @Test func `B16: what is started and cancelled at once leaves no trace`() throws {

@@ -223,12 +223,15 @@ final class History {
   }
 
   private func verb() -> Rig.Verb {
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0: .cancel
     case 1: .restart
     case 2, 3: .pause
     case 4, 5: .resume
-    case 6: .extend(.by(length() * (Bool.random(using: &random) ? 1 : -1)))
+    case 6:
+      .setPayload(
+        chance(60) ? .init(repeating: 32, count: .random(in: 1...9, using: &random)) : nil)
+    case 7: .extend(.by(length() * (Bool.random(using: &random) ? 1 : -1)))
     default: .extend(.toRemaining(length()))
     }
   }
@@ -245,7 +248,7 @@ final class History {
   /// As the service counts what is under way.
   private func count(_ change: Oracle.Change, _ key: Oracle.Key, _ sign: Int) {
     let user = rig.scheduler.users.index(of: key.uid)
-    let bytes = change.isStart ? change.next.payload?.count ?? 0 : 0
+    let bytes = change.bringsPayload ? change.next.payload?.count ?? 0 : 0
     rig.scheduler.users[user].starting += change.addsOne ? sign : 0
     rig.scheduler.users[user].payloadBytes += sign * bytes
     oracle.starting[key.uid, default: 0] += change.addsOne ? sign : 0
@@ -269,7 +272,7 @@ final class History {
     let revision = rig.nextRevision
     let refusal = rig.refusal { () throws(Refusal) in
       let outcome = try rig.apply(
-        plan, key.name, uid: key.uid, payload: change.isStart ? change.next.payload : nil)
+        plan, key.name, uid: key.uid, payload: change.bringsPayload ? change.next.payload : nil)
       rig.scheduler.unlock(outcome.id)
     }
     if let refusal { return "\(key) was not applied: \(refusal)" }

@@ -87,6 +87,25 @@ struct StreamSocketTests {
     }
   }
 
+  @Test func `the peer's groups are those of the process that connected`() throws {
+    let pair = try SocketPair()
+    let own = unsafe [gid_t](unsafeUninitializedCapacity: 65_536) { groups, count in
+      count = Int(unsafe getgroups(65_536, groups.baseAddress))
+    }
+    #expect(try Set(pair.near.peerGroups()) == Set(own))
+  }
+
+  /// As root only: nobody else may choose his groups.
+  @Test(.enabled(if: geteuid() == 0), arguments: [0, 1, 64, 65, 1_000])
+  func `all of the peer's groups are told, however many they are`(count: Int) async {
+    await #expect(processExitsWith: .success) { [count] in
+      let groups = (0..<count).map { gid_t(10_000 + $0) }
+      try #require(unsafe setgroups(groups.count, groups) == 0)
+      let pair = try SocketPair()
+      try #require(try pair.near.peerGroups().sorted() == groups)
+    }
+  }
+
   @Test func `after shutting down, both sides see the end`() throws {
     let pair = try SocketPair()
     pair.near.shutDown()

@@ -75,6 +75,8 @@ func predict(
   if standing.state == "cancelled" { return .error("WrongState", here) }
   if standing.isEnded { return .error("AlreadyExpired", here) }
   switch method {
+  case "SetPayload":
+    next.payload = parameters["payload"]
   case "Pause":
     if standing.clock == "realtime" { return wrongClock }
     if standing.state == "paused" { return .error("WrongState", here) }

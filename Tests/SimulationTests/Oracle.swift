@@ -8,9 +8,11 @@ import TestSupport
 /// A witness hears every event of its user. From its events the oracle keeps what stands under every
 /// name; every reply must be what the plain model says of something that stood there in that turn.
 final class Oracle {
-  struct Key: Hashable {
+  struct Key: Hashable, Comparable {
     let uid: UInt32
     let name: String
+
+    static func < (lhs: Key, rhs: Key) -> Bool { (lhs.uid, lhs.name) < (rhs.uid, rhs.name) }
   }
 
   /// One that hears some of the events, reading or not.
@@ -43,9 +45,11 @@ final class Oracle {
   private var states: [Key: [Standing?]] = [:]
   private var lockedBefore: Set<Key> = []
   /// Starts by the number in their payload, and the turn after which they were sent.
-  private var starts: [Int64: (parameters: JSONTree, sentAfter: Int)] = [:]
+  private var starts: [Int64: (parameters: JSONTree, owner: UInt32, sentAfter: Int)] = [:]
   private var startedNumbers: Set<Int64> = []
   private var refusedNumbers: Set<Int64> = []
+  /// Those that a `SetPayload` asked for.
+  private var payloads: Set<JSONTree> = []
   private var revisions: Set<Int64> = []
   private var lastRevision: [UInt32: Int64] = [:]
   /// The cancelled event that a replacement has to follow.
@@ -71,9 +75,11 @@ final class Oracle {
 
   func leaves(_ client: Int) { listeners[client] = nil }
 
-  func note(start number: Int64, _ parameters: JSONTree, sentAfter turn: Int) {
-    starts[number] = (parameters, turn)
+  func note(start number: Int64, _ parameters: JSONTree, of owner: UInt32, sentAfter turn: Int) {
+    starts[number] = (parameters, owner, turn)
   }
+
+  func note(payload: JSONTree) { payloads.insert(payload) }
 
   /// The revision that stands under a name, for calls that name one.
   func revision(uid: UInt32, name: String) -> Int64? {
@@ -170,11 +176,13 @@ final class Oracle {
       before = current[key]
       if let before, !before.isEnded { fail(world, "started twice: \(event.text)") }
     }
-    guard let number = event["payload"]?["c"]?.integer, let start = starts[number] else {
-      return fail(world, "started by nobody: \(event.text)")
-    }
+    // Every start has a number in its payload; what has none, or an old one, was started again.
+    let number = event["payload"]?["c"]?.integer ?? 0
+    if number > 0, starts[number] == nil { return fail(world, "started by nobody: \(event.text)") }
     if refusedNumbers.contains(number) { fail(world, "it was refused, and started: \(event.text)") }
-    let isRestart = !startedNumbers.insert(number).inserted
+    let isRestart = number == 0 || !startedNumbers.insert(number).inserted
+    let start = starts[number] ?? ([:], key.uid, 0)
+    if start.owner != key.uid { fail(world, "started for another: \(event.text)") }
     var predictions: [Standing] = []
     for moment in window(world, since: isRestart ? 0 : start.sentAfter) {
       let prediction = predict(
@@ -280,7 +288,15 @@ final class Oracle {
       if (standing.state == "running") != (event["deadline"] != nil) {
         fail(world, "changed its state: \(event.text), \(standing)")
       }
+      if event["payload"] != standing.payload {
+        let isAsked = event["payload"].map { payloads.contains($0) } ?? true
+        if !isAsked || told != standing.time {
+          fail(world, "another payload: \(event.text), \(standing)")
+        }
+        standing.payload = event["payload"]
+      }
     }
+    if event["payload"] != standing.payload { fail(world, "another payload: \(event.text)") }
     standing.time = told
     standing.revision = revision
     set(key, standing, reading)
@@ -292,11 +308,21 @@ final class Oracle {
     guard let place = news.call else { return }
     let client = world.clients[news.client]
     let call = client.calls[place]
+    // Whose countdowns it is about; `nil` for everybody's.
+    let uid =
+      call.parameters["allOwners"] == true
+      ? nil : call.parameters["owner"]?.integer.map { UInt32($0) } ?? client.uid
+    if client.uid != 0, uid != client.uid {
+      if news.reply.errorName != "PermissionDenied" { fail(world, "\(call): \(news.reply)") }
+      return
+    }
     switch call.method {
-    case "Count": judgeCount(news.reply, client.uid, world)
-    case "List": judgeList(news.reply, call, client.uid, world, reading)
+    case "Count": judgeCount(news.reply, uid, world)
+    case "CancelMany": judgeCancelMany(news.reply, call, uid, world)
+    case "GetMany": judgeMany(news.reply, call, uid ?? client.uid, world, reading)
+    case "List": judgeList(news.reply, call, uid, world, reading)
     case "Subscribe": break
-    default: judgeOne(news.reply, call, client.uid, world, reading)
+    default: judgeOne(news.reply, call, uid ?? client.uid, world, reading)
     }
   }
 
@@ -354,6 +380,7 @@ final class Oracle {
       asked.revision = revision
       return asked == next
     }
+    if call.method == "SetPayload" { return isAsked && reply.parameters.count == 1 }
     if call.method == "Start" {
       let isNew = next.payload == call.parameters["payload"]
       guard reply["created"] == .boolean(isNew) else { return false }
@@ -389,9 +416,9 @@ final class Oracle {
       && deadline == (hasDeadline ? standing.time : nil)
   }
 
-  private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32, _ world: World) {
-    guard states.keys.allSatisfy({ $0.uid != uid }) else { return }  // Which moment is not known.
-    let mine = current.filter { $0.key.uid == uid }.values
+  private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32?, _ world: World) {
+    guard isQuiet(uid) else { return }  // Which moment is not known.
+    let mine = current.filter { uid == nil || $0.key.uid == uid }.values
     let isRight =
       reply["running"] == .integer(Int64(mine.count { $0.state == "running" }))
       && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
@@ -399,33 +426,85 @@ final class Oracle {
     if !isRight { fail(world, "Count: \(reply), \(mine)") }
   }
 
-  private func judgeList(
+  /// What it cancels is judged by its events; they and the counts must agree.
+  private func judgeCancelMany(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32?, _ world: World
+  ) {
+    if isDelayed, reply.errorName == "StorageFailed" { return }
+    let counts = ["cancelled", "ended", "missing"].map { reply[$0]?.integer ?? -1 }
+    let names = call.parameters["names"]?.array
+    var isRight = counts.allSatisfy { $0 >= 0 }
+    if let names {
+      isRight = isRight && counts.reduce(0, +) == Int64(names.count)
+    } else {
+      isRight = isRight && counts[2] == 0
+    }
+    if !isDelayed, let uid {
+      // At the end of its turn at the latest each is known to have ended, whoever did it.
+      for case let name? in names?.map(\.string) ?? [] {
+        let stood = history(Key(uid: uid, name: name))
+        isRight = isRight && stood.contains { $0?.isEnded ?? true }
+      }
+      if isQuiet(uid) { isRight = isRight && counts[0] == 0 }
+    }
+    if !isRight { fail(world, "\(call): \(reply)") }
+  }
+
+  private func judgeMany(
     _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    var told = (reply["countdowns"]?.array ?? [])[...]
+    var missing = (reply["missing"]?.array ?? [])[...]
+    for name in call.parameters["names"]?.array ?? [] {
+      let key = Key(uid: uid, name: name.string ?? "")
+      let isLocked = lockedBefore.contains(key) || isLocked(key, world)
+      let stood = history(key).filter { $0?.isDue(at: reading) != true || isLocked }
+      if told.first?["name"] == name {
+        let countdown = told.removeFirst()
+        if !stood.contains(where: { $0.map { shows(countdown, $0, reading) } ?? false }) {
+          fail(world, "GetMany tells \(countdown.text), but \(stood)")
+        }
+      } else if missing.first != name || !stood.contains(where: { $0 == nil }) {
+        fail(world, "GetMany \(call.parameters.text) on \(stood): \(reply)")
+      } else {
+        missing.removeFirst()
+      }
+    }
+    if !told.isEmpty || !missing.isEmpty { fail(world, "GetMany tells too much: \(reply)") }
+  }
+
+  private func judgeList(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32?, _ world: World,
     _ reading: Reading
   ) {
     let prefix = call.parameters["prefix"]?.string ?? ""
     let told = reply["countdowns"]?.array ?? []
-    let names = told.compactMap { $0["name"]?.string }
-    if names != names.sorted() || Set(names).count != names.count {
-      fail(world, "a list is not in order: \(names)")
+    let keys = told.map {
+      Key(uid: UInt32($0["owner"]?.integer ?? 0), name: $0["name"]?.string ?? "")
     }
-    for (name, countdown) in zip(names, told) {
+    if keys != keys.sorted() || Set(keys).count != keys.count {
+      fail(world, "a list is not in order: \(keys)")
+    }
+    for (key, countdown) in zip(keys, told) {
       let fits =
-        name.hasPrefix(prefix)
-        && history(Key(uid: uid, name: name)).contains { standing in
+        key.name.hasPrefix(prefix) && (uid == nil || key.uid == uid)
+        && history(key).contains { standing in
           standing.map { shows(countdown, $0, reading) } ?? false
         }
-      if !fits {
-        fail(world, "a list tells \(countdown.text), but \(history(Key(uid: uid, name: name)))")
-      }
+      if !fits { fail(world, "a list tells \(countdown.text), but \(history(key))") }
     }
     // Whole only where it is one reply and nothing happened meanwhile.
-    guard reply["next"] == nil, !call.isStreamed, states.keys.allSatisfy({ $0.uid != uid }) else {
-      return
+    guard reply["next"] == nil, !call.isStreamed, isQuiet(uid) else { return }
+    let mine = current.keys.filter {
+      (uid == nil || $0.uid == uid) && $0.name.hasPrefix(prefix)
     }
-    let mine = current.keys.filter { $0.uid == uid && $0.name.hasPrefix(prefix) }.map(\.name)
-      .sorted()
-    if mine != names { fail(world, "a list tells \(names), not \(mine)") }
+    if mine.sorted() != keys { fail(world, "a list tells \(keys), not \(mine)") }
+  }
+
+  /// Nothing of that user, or of anybody, has happened in this turn.
+  private func isQuiet(_ uid: UInt32?) -> Bool {
+    uid.map { uid in states.keys.allSatisfy { $0.uid != uid } } ?? states.isEmpty
   }
 
   // MARK: Listeners

@@ -28,6 +28,7 @@ final class Simulation {
     case start, verb, look, count, list, stream, burst, oneway
     case subscribe, stall, noise, resume, vanish, connect, halfCall, garbage
     case runShort, runToWake, runLong, suspend, stepForward, stepBack, stallLoop
+    case lookAtMany, cancelMany
   }
 
   /// - Parameter isDelayed: On a ledger whose verdicts come later.
@@ -57,6 +58,8 @@ final class Simulation {
     for action in Action.allCases where Int.random(in: 0..<4, using: &random) > 0 {
       weights.append((action, Int.random(in: 1...10, using: &random)))
     }
+    // Where there can be a gap, one is looked for.
+    if !hasMadeNoise { weights += [(.subscribe, 3), (.noise, 3)] }
     weights += [(.start, 5), (.verb, 2), (.runToWake, 2)]
     let oracle = oracle
     world.afterTurn = { world in
@@ -123,7 +126,17 @@ final class Simulation {
     case .start: post("Start", start())
     case .verb: verb()
     case .look: post("Get", ["name": name()])
+    case .lookAtMany:
+      let names = (0..<Int.random(in: 0...5, using: &random)).map { _ in name() }
+      post("GetMany", ["names": .array(names)])
     case .count: post("Count", [:])
+    case .cancelMany:
+      let names = (0..<Int.random(in: 0...5, using: &random)).map { _ in name() }
+      let prefix: JSONTree = ["a/", "b", "c/1"].randomElement(using: &random)!
+      post(
+        "CancelMany",
+        Bool.random(using: &random) ? ["names": .array(names)] : ["prefix": prefix],
+        Int.random(in: 0..<5, using: &random) == 0 ? .oneway : nil)
     case .list: post("List", ["prefix": ["", "a/", "b"].randomElement(using: &random)!])
     case .stream: post("List", [:], .more)
     case .burst:
@@ -183,8 +196,22 @@ final class Simulation {
     _ method: String, _ parameters: JSONTree, _ flag: World.Flag? = nil, from caller: Int? = nil
   ) {
     guard let client = caller ?? callers.randomElement(using: &random) else { return }
+    var parameters = parameters
+    if Int.random(in: 0..<(world.clients[client].uid == 0 ? 2 : 12), using: &random) == 0,
+      caller == nil, case .object(var members) = parameters
+    {
+      let isList =
+        method == "List" || method == "Count" || parameters["prefix"] != nil
+      if isList, Bool.random(using: &random) {
+        members["allOwners"] = true
+      } else {
+        members["owner"] = .integer(Int64(users.randomElement(using: &random)!))
+      }
+      parameters = .object(members)
+    }
     if method == "Start", let number = parameters["payload"]?["c"]?.integer {
-      oracle.note(start: number, parameters, sentAfter: world.readings.count)
+      let owner = parameters["owner"]?.integer ?? Int64(world.clients[client].uid)
+      oracle.note(start: number, parameters, of: UInt32(owner), sentAfter: world.readings.count)
     }
     world.post(method, parameters, flag, from: client)
   }
@@ -227,8 +254,9 @@ final class Simulation {
   }
 
   private func verb(_ flag: World.Flag? = nil) {
-    let method = ["Pause", "Resume", "Restart", "Extend", "Extend", "Cancel"].randomElement(
-      using: &random)!
+    let method = [
+      "Pause", "Resume", "Restart", "Extend", "Extend", "Cancel", "SetPayload",
+    ].randomElement(using: &random)!
     var call: [String: JSONTree] = ["name": name()]
     if method == "Extend" {
       let length = Int64.random(in: lengths.randomElement(using: &random)!, using: &random)
@@ -238,18 +266,25 @@ final class Simulation {
         call["toRemainingUSec"] = .integer(length)
       }
     }
+    if method == "SetPayload", Int.random(in: 0..<3, using: &random) > 0 {
+      number += 1
+      call["payload"] = ["p": .integer(number)]
+      oracle.note(payload: ["p": .integer(number)])
+    }
     if Int.random(in: 0..<4, using: &random) == 0 { call["revision"] = revision(call["name"]) }
     post(method, .object(call), flag)
   }
 
   private func subscribe() {
     guard subscribers.count < 8 else { return }
-    let uid = users.randomElement(using: &random)!
-    let client = world.connect(uid: uid)
+    let caller = users.randomElement(using: &random)!
+    let uid = caller == 0 ? users.randomElement(using: &random)! : caller
+    let client = world.connect(uid: caller)
     subscribers.append(client)
     let prefix = ["", "a", "a/", "b"].randomElement(using: &random)!
     var kinds = ["expired", "missed", "cancelled"]
     var call: [String: JSONTree] = ["prefix": .string(prefix)]
+    if uid != caller { call["owner"] = .integer(Int64(uid)) }
     if Bool.random(using: &random) {
       kinds = Simulation.kinds.filter { _ in Bool.random(using: &random) }
       call["kinds"] = .array(kinds.map(JSONTree.string))

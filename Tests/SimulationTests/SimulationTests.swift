@@ -31,7 +31,7 @@ struct SimulationTests {
   @Test func `a few histories meet every call, refusal, state and event`() {
     var coverage = Coverage()
     var events = 0
-    for seed in 1_000..<1_016 as Range<UInt64> {
+    for seed in 1_000..<1_048 as Range<UInt64> {
       for isDelayed in [false, true] {
         let outcome = Simulation(seed: seed, isDelayed: isDelayed).run(steps: 100)
         #expect(outcome.problems == [], "seed \(seed)")

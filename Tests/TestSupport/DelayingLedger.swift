@@ -56,8 +56,8 @@ package struct DelayingLedger: Sendable {
       if isDeciding(owner: change.owner, name: change.name) {
         problems.append("two changes of one name are under way: \(change)")
       }
-      if change.payload != nil, change.plan.action != .start {
-        problems.append("a change that is no start carries a payload: \(change)")
+      if change.payload != nil, change.plan.action != .start, change.plan.action != .setPayload {
+        problems.append("a change that sets no payload carries a payload: \(change)")
       }
       let turns = Int.random(in: 1...habits.slowestTurns, using: &random)
       pending.append(Pending(change: change, turnsLeft: turns))

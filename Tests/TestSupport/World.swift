@@ -59,9 +59,11 @@ package final class World {
 
   /// A client of that user connects.
   ///
+  /// - Parameter isAdmin: It may name other owners; unless said, root may.
   /// - Returns: Its place among the clients.
-  package func connect(uid: UInt32 = 1_000) -> Int {
-    clients.append(VirtualClient(id: service.open(uid: uid), uid: uid))
+  package func connect(uid: UInt32 = 1_000, isAdmin: Bool? = nil) -> Int {
+    let id = service.open(uid: uid, isAdmin: isAdmin ?? (uid == 0))
+    clients.append(VirtualClient(id: id, uid: uid))
     return clients.count - 1
   }
 

@@ -18,6 +18,14 @@ int cl_accept4(int listening, int flags);
 // SO_PEERCRED of a connected Unix socket. Returns 0, or -1 with errno set.
 int cl_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid);
 
+// SO_PEERGROUPS of a connected Unix socket: writes up to *count groups. Returns 0 with how many there
+// are in *count, or -1 with errno set; with ERANGE, *count is how many there are.
+int cl_peer_groups(int socket, uint32_t *groups, uint32_t *count);
+
+// getgrnam_r(3). Returns 1 with the group's number, 0 if there is none of that name, or -1 with errno
+// set.
+int cl_group_number(const char *name, uint32_t *gid);
+
 // TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);
 

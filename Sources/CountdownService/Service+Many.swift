@@ -1,0 +1,166 @@
+internal import ControlInterface
+internal import Countdowns
+internal import JSON
+internal import TimingWheel
+internal import Varlink
+
+/// Calls that make many changes: each goes its own way to the ledger, and all are answered together.
+extension Service {
+  /// Changes that one turn makes for such a call; the rest waits for the next.
+  private static let changesPerTurn = 256
+
+  /// Goes on with a call of many changes, once the changes before have their verdicts.
+  mutating func continueMany(_ index: Int) {
+    guard let many = connections[index].many, many.underway == 0, !many.isWaiting else { return }
+    if many.cancelling != nil { continueCancelling(index) }
+    guard let many = connections[index].many, many.underway == 0, !many.isWaiting else { return }
+    enqueue(index)
+  }
+
+  /// A verdict was favourable.
+  mutating func note(_ outcome: Outcome, of place: Int, _ plan: Plan, _ index: Int) {
+    connections[index].many?.underway -= 1
+    connections[index].many?.cancelling?.cancelled += 1
+  }
+
+  /// A change was not done.
+  mutating func note(_ refusal: Refusal, of place: Int, name: [UInt8], _ index: Int) {
+    connections[index].many?.underway -= 1
+    connections[index].many?.cancelling?.failure = refusal
+  }
+
+  /// Ends the call; the next one can be handled.
+  private mutating func endMany(_ index: Int, _ answer: (inout JSONWriter) -> Void) {
+    let isOneway = connections[index].many?.isOneway ?? true
+    connections[index].many = nil
+    connections[index].activity = .calling
+    if !isOneway { write(to: index, answer) }
+  }
+
+  // MARK: CancelMany
+
+  mutating func cancelMany(
+    _ selection: Selection, of owners: Owners, in message: Span<UInt8>, from index: Int,
+    isOneway: Bool
+  ) throws {
+    var many = ManyCall(isOneway: isOneway)
+    switch selection {
+    case .prefix(let prefix):
+      let prefix = try nameOrNone(prefix, in: message, "prefix")
+      many.cancelling = .init(
+        selection: .listing(beginning(of: owners, prefix: prefix, state: nil)))
+    case .names(let texts):
+      guard case .one(let user) = owners else { throw ServiceError.invalidParameter("allOwners") }
+      var names = NameList()
+      for (place, text) in texts.enumerated() {
+        names.append(try name(text, in: message, "names[\(place)]"))
+      }
+      many.cancelling = .init(selection: .names(names, user: user, next: 0))
+    }
+    connections[index].many = many
+    connections[index].activity = .changingMany
+    continueMany(index)
+  }
+
+  /// Cancels a slice, and answers when nothing is left.
+  private mutating func continueCancelling(_ index: Int) {
+    // Moved out, so that it changes in place.
+    guard var cancelling = connections[index].many?.cancelling else { return }
+    connections[index].many?.cancelling = nil
+    let isEnd =
+      switch cancelling.selection {
+      case .names(let names, let user, var next):
+        cancelSlice(of: names, of: user, &next, &cancelling, index)
+      case .listing(var listing): cancelSlice(of: &listing, &cancelling, index)
+      }
+    connections[index].many?.cancelling = cancelling
+    guard isEnd || cancelling.failure != nil, connections[index].many?.underway == 0 else { return }
+    endMany(index) { writer in
+      if let failure = cancelling.failure {
+        writer.refusal(failure, name: [])
+        return
+      }
+      writer.beginReply()
+      writer.field(.cancelled, cancelling.cancelled)
+      writer.field(.ended, cancelling.ended)
+      writer.field(.missing, cancelling.missing)
+      writer.endReply()
+    }
+  }
+
+  /// - Returns: Whether it has come to the last name.
+  private mutating func cancelSlice(
+    of names: NameList, of user: UInt32, _ next: inout Int,
+    _ cancelling: inout ManyCall.Cancelling, _ index: Int
+  ) -> Bool {
+    defer { cancelling.selection = .names(names, user: user, next: next) }
+    let end = min(next + Service.changesPerTurn, names.count)
+    while next < end, cancelling.failure == nil {
+      let name = LockedName(user: user, name: names[next])
+      let existing = scheduler.find(user: user, name: name.name.span)
+      guard isFree(existing, name) else {
+        waitAlone(for: name, index)
+        return false
+      }
+      if let existing {
+        cancel(existing, name.name, &cancelling, index)
+      } else {
+        cancelling.missing += 1
+      }
+      next += 1
+    }
+    return next == names.count
+  }
+
+  /// - Returns: Whether it has come to the last countdown.
+  private mutating func cancelSlice(
+    of listing: inout Listing, _ cancelling: inout ManyCall.Cancelling, _ index: Int
+  ) -> Bool {
+    defer { cancelling.selection = .listing(listing) }
+    guard let user = listing.user else { return true }
+    page.removeAll(keepingCapacity: true)
+    collect(listing, user: user, limit: Service.changesPerTurn)
+    let slice = page
+    for id in slice where cancelling.failure == nil {
+      let name = LockedName(user: user, name: nameBytes(of: id))
+      guard isFree(id, name) else {
+        waitAlone(for: name, index)
+        return false
+      }
+      cancel(id, name.name, &cancelling, index)
+      listing.after = name.name
+    }
+    if slice.count < Service.changesPerTurn { goToNextOwner(&listing) }
+    return listing.user == nil
+  }
+
+  /// Waits for another's change, unless it has changes of its own to wait for first.
+  private mutating func waitAlone(for name: LockedName, _ index: Int) {
+    guard connections[index].many?.underway == 0 else { return }
+    connections[index].many?.isWaiting = true
+    wait(for: name, index)
+  }
+
+  /// Cancels one, unless it has ended.
+  private mutating func cancel(
+    _ id: EntryID, _ name: [UInt8], _ cancelling: inout ManyCall.Cancelling, _ index: Int
+  ) {
+    handOut(id)
+    do throws(Refusal) {
+      let plan = try scheduler.decideCancel(id, revision: nil)
+      let outcome = try submit(
+        plan, of: id, name: name, payload: nil, reply: .ofMany(0), from: index,
+        isOneway: true)
+      if outcome == nil {
+        connections[index].many?.underway += 1
+      } else {
+        cancelling.cancelled += 1
+      }
+    } catch {
+      switch error {
+      case .alreadyExpired, .wrongState: cancelling.ended += 1
+      default: cancelling.failure = error
+      }
+    }
+  }
+}
