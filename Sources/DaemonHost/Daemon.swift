@@ -33,6 +33,8 @@ package enum Daemon {
       if threshold >= .warning {
         for warning in configuration.warnings { journal.send(.warning, warning) }
       }
+      // With fewer there would be room for fewer clients only.
+      try? CurrentProcess.raiseDescriptorLimit()
       let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
         listeningOn: socket, limits: settings.limits, version: programVersion, journal: journal,
