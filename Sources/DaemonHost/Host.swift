@@ -6,13 +6,13 @@ internal import TimingWheel
 
 /// The daemon's one thread: feeds real events to the service and carries out what it asks for.
 ///
-/// One turn, always in this order: wait; read what came in; read the clocks, once; let the service
-/// take its turn; send. Input comes before the clocks, else a length would count from before its
-/// call. It is the only module that sees both the service and the kernel.
+/// One turn, always in this order: wait; tell the watchdog, if that is due; read what came in; read
+/// the clocks, once; let the service take its turn; send. Input comes before the clocks, else a length
+/// would count from before its call. It is the only module that sees both the service and the kernel.
 ///
 /// It waits with one epoll for all: clients, the listening socket, signals, one timer that is armed
-/// absolutely for the earliest thing the wheel waits for, and one that is never due and only tells
-/// that the clocks were set.
+/// absolutely for the earliest thing that the wheel or the host itself waits for, and one that is
+/// never due and only tells that the clocks were set.
 package struct Host: ~Copyable {
   private var service: Service
   private let listener: ListeningSocket
@@ -28,14 +28,13 @@ package struct Host: ~Copyable {
   private var clients: [ClientSocket?] = []
   private var events: [Epoll.Event] = []
   private var received: [UInt8] = []
-  /// What the timer is armed for; `nil` while it is disarmed.
-  private var armedFor: Instant?
+  /// What the timer is armed for, ns of boot time; the largest while it is disarmed.
+  private var armedFor = Int64.max
   /// While no descriptor is left for another client: when to try again, ns of boot time.
   private var acceptsAgainAt: Int64?
-  /// What systemd was last told, when, and when there is something new to tell, ns of boot time.
-  private var toldCounts = (running: 0, paused: 0, ended: 0)
-  private var statusAt: Int64 = 0
-  private var statusDueAt: Int64?
+  /// `nil` where systemd does not want to hear of it.
+  private var watchdog: Watchdog?
+  private var status = StatusLine()
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -92,11 +91,15 @@ package struct Host: ~Copyable {
 
   /// Serves until a signal ends it; then finishes what was read, within two seconds.
   package mutating func run() throws(SystemCallError) {
-    _ = notifier.ready(status: "Serving; no countdowns")
+    _ = notifier.ready(status: status.text)
+    if notifier.isSupervised, let interval = notifier.watchdogIntervalUSec {
+      watchdog = Watchdog(intervalUSec: interval, at: Clocks.boottimeNSec())
+    }
     log.send(.info, "Listening; version \(version)")
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
+      tellWatchdog()
       for event in events { try take(event) }
       let clocks = Clocks.read()
       if let again = acceptsAgainAt, clocks.boottimeNSec >= again { try resumeAccepting() }
@@ -111,49 +114,44 @@ package struct Host: ~Copyable {
     _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
-  /// Tells systemd what there is, where it has changed: at most once a second, so that after a burst
-  /// one wake may come for that alone.
+  /// The loop is alive. First of all, for after a suspend the manager may have waited too long already;
+  /// and between the turns of a long drain as well.
+  private mutating func tellWatchdog() {
+    guard let dog = watchdog else { return }
+    let now = Clocks.boottimeNSec()
+    guard dog.isDue(at: now) else { return }
+    watchdog?.noteTold(at: now, isDelivered: notifier.watchdog() == .sent)
+  }
+
+  /// Tells systemd what there is, where it has changed.
   private mutating func tellStatus(at boottimeNSec: Int64) {
     guard notifier.isSupervised else { return }
     let counts = service.scheduler.users.counts
-    guard counts != toldCounts else {
-      statusDueAt = nil
-      return
-    }
-    let dueAt = statusAt + 1_000_000_000
-    guard boottimeNSec >= dueAt else {
-      statusDueAt = dueAt
-      return
-    }
-    toldCounts = counts
-    statusAt = boottimeNSec
-    statusDueAt = nil
-    _ = notifier.status(
-      "Serving; \(counts.running) countdowns running, \(counts.paused) paused,"
-        + " \(counts.ended) ended")
+    let now = StatusLine.Counts(
+      running: counts.running, paused: counts.paused, ended: counts.ended)
+    if status.update(now, at: boottimeNSec) { _ = notifier.status(status.text) }
   }
 
   // MARK: Waiting
 
-  /// Arms the timer for what the service waits for; says how long epoll may wait, `nil` for ever.
+  /// Arms the timer for what the service or the host waits for; says how long epoll may wait: not at
+  /// all, or, `nil`, for ever.
   private mutating func armForNextWake() throws(SystemCallError) -> Int32? {
+    var wake = Int64.max
     switch service.nextWake {
     case .now: return 0
-    case .at(let instant):
-      if armedFor != instant {
-        try timer.arm(atNSec: Int64(instant.rawValue) * 1_000)
-        armedFor = instant
-      }
-    case .never:
-      if armedFor != nil {
-        try timer.disarm()
-        armedFor = nil
-      }
+    case .at(let instant): wake = Int64(instant.rawValue) * 1_000
+    case .never: break
     }
     // A stop ends in any case, a descriptor may have become free elsewhere, and systemd may want to
-    // know what has changed.
-    if stopsAt != nil { return 50 }
-    if acceptsAgainAt != nil || statusDueAt != nil { return 1_000 }
+    // hear something.
+    if let stopsAt { wake = min(wake, stopsAt) }
+    if let acceptsAgainAt { wake = min(wake, acceptsAgainAt) }
+    if let statusAt = status.dueAt { wake = min(wake, statusAt) }
+    if let watchdog { wake = min(wake, watchdog.dueAt) }
+    guard wake != armedFor else { return nil }
+    if wake == .max { try timer.disarm() } else { try timer.arm(atNSec: wake) }
+    armedFor = wake
     return nil
   }
 
@@ -178,7 +176,7 @@ package struct Host: ~Copyable {
     switch event.token {
     case Token.listener: try accept()
     case Token.timer:
-      if try timer.drain() { armedFor = nil }
+      if try timer.drain() { armedFor = .max }
     case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
     case Token.signals:
       while let signal = try signals.next() { stop(on: signal) }
@@ -187,6 +185,7 @@ package struct Host: ~Copyable {
   }
 
   private mutating func accept() throws(SystemCallError) {
+    guard stopsAt == nil else { return }  // The signal came in the same turn.
     // Bounded: a flood of clients must not keep the others waiting.
     for _ in 0..<64 {
       let socket: StreamSocket
@@ -329,6 +328,7 @@ package struct Host: ~Copyable {
     log.send(.info, "Stopping on signal \(signal.rawValue)")
     stopsAt = Clocks.boottimeNSec() + 2_000_000_000
     if acceptsAgainAt == nil { try? epoll.remove(listener.rawValue) }
+    acceptsAgainAt = nil
   }
 
   /// Whether it was told to stop and everything that was read is answered, or its time is up.
