@@ -27,22 +27,22 @@ package enum Daemon {
     }
     let journal = Journal()
     do {
-      let configuration = try ConfigurationFiles(given: options.configurationFile).read()
-      let settings = configuration.settings
-      let threshold = Journal.Priority(options.logLevel ?? settings.logLevel)
-      if threshold >= .warning {
-        for warning in configuration.warnings { journal.send(.warning, warning) }
+      let configuration = ConfigurationFiles(given: options.configurationFile)
+      let read = try configuration.read()
+      let settings = read.settings
+      if Journal.Priority(options.logLevel ?? settings.logLevel) >= .warning {
+        for warning in read.warnings { journal.send(.warning, warning) }
       }
       // With fewer there would be room for fewer clients only.
       try? CurrentProcess.raiseDescriptorLimit()
       let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
-        listeningOn: socket, limits: settings.limits, version: programVersion, journal: journal,
-        threshold: threshold)
+        listeningOn: socket, settings: settings, configuration: configuration,
+        logLevel: options.logLevel, version: programVersion, journal: journal)
       try host.run()
       return 0
     } catch {
-      journal.send(.error, "\(error)")
+      journal.send(.error, "\(error)", fields: [EntryKind.failed.field])
       return 1
     }
   }

@@ -1,7 +1,9 @@
+package import Configuration
 internal import CountdownService
-package import Countdowns
+internal import Countdowns
 package import LinuxIO
 package import Systemd
+internal import SystemdSyntax
 internal import TimingWheel
 
 /// The daemon's one thread: feeds real events to the service and carries out what it asks for.
@@ -22,6 +24,8 @@ package struct Host: ~Copyable {
   private let signals: SignalDescriptor
   private let log: LogQueue
   private let version: String
+  private let configuration: ConfigurationFiles
+  private let logLevel: LogLevel?
   private let notifier = ServiceNotifier()
 
   /// By the index of their connection.
@@ -35,6 +39,8 @@ package struct Host: ~Copyable {
   /// `nil` where systemd does not want to hear of it.
   private var watchdog: Watchdog?
   private var status = StatusLine()
+  private var lateLog = LateLog()
+  private var shortageLog = ShortageLog()
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -42,18 +48,20 @@ package struct Host: ~Copyable {
   ///
   /// - Parameters:
   ///   - socket: Where clients connect.
+  ///   - settings: By what limits, and so on, until it is told to read `configuration` again.
+  ///   - logLevel: Goes before that of all settings; `nil` for theirs.
   ///   - version: As `GetInfo` tells it.
-  ///   - journal: Where log entries go, those of `threshold` and more urgent.
+  ///   - journal: Where log entries go.
   package init(
-    listeningOn socket: consuming ListeningSocket, limits: Limits, version: String,
-    journal: Journal, threshold: Journal.Priority
+    listeningOn socket: consuming ListeningSocket, settings: Settings,
+    configuration: ConfigurationFiles, logLevel: LogLevel?, version: String, journal: Journal
   ) throws(SystemCallError) {
     let epoll = try Epoll()
     let timer = try TimerDescriptor()
     let clockChange = try ClockChangeNotice()
     Signal.brokenPipe.ignore()
-    Signal.hangup.ignore()
-    let signals = try SignalDescriptor([.terminate, .interrupt])
+    let signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
+    let threshold = Journal.Priority(logLevel ?? settings.logLevel)
     let log = try LogQueue.start(to: journal, threshold: threshold)  // Its thread blocks them, too.
     try epoll.add(socket.rawValue, .readable, token: Token.listener)
     try epoll.add(timer.rawValue, .readable, token: Token.timer)
@@ -61,12 +69,15 @@ package struct Host: ~Copyable {
     try epoll.add(signals.rawValue, .readable, token: Token.signals)
     let reading = Reading(roundingUp: Clocks.read())
     service = Service(
-      at: reading, limits: limits,
+      at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(version: version),
-      reserving: min(limits.countdowns, Host.reservation))
+      reserving: min(settings.limits.countdowns, Host.reservation))
+    service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
     self.version = version
+    self.configuration = configuration
+    self.logLevel = logLevel
     listener = socket
     self.epoll = epoll
     self.timer = timer
@@ -95,7 +106,7 @@ package struct Host: ~Copyable {
     if notifier.isSupervised, let interval = notifier.watchdogIntervalUSec {
       watchdog = Watchdog(intervalUSec: interval, at: Clocks.boottimeNSec())
     }
-    log.send(.info, "Listening; version \(version)")
+    log.send(.info, "Listening; version \(version)", as: .started)
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
@@ -106,11 +117,14 @@ package struct Host: ~Copyable {
       service.turn(at: Reading(roundingUp: clocks))
       if service.scheduler.hasExpired { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
+      if let late = service.scheduler.takeLate() { lateLog.note(late) }
+      if let late = lateLog.take(at: clocks.boottimeNSec) { report(late) }
       tellStatus(at: clocks.boottimeNSec)
     }
     _ = notifier.stopping(status: "Stopping")
     for client in clients { client?.socket.shutDown() }
-    log.send(.info, "Stopped")
+    if let late = lateLog.takeLast() { report(late) }
+    log.send(.info, "Stopped", as: .stopped)
     _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
@@ -143,11 +157,12 @@ package struct Host: ~Copyable {
     case .at(let instant): wake = Int64(instant.rawValue) * 1_000
     case .never: break
     }
-    // A stop ends in any case, a descriptor may have become free elsewhere, and systemd may want to
-    // hear something.
+    // A stop ends in any case, a descriptor may have become free elsewhere, and systemd and the log may
+    // have something to hear.
     if let stopsAt { wake = min(wake, stopsAt) }
     if let acceptsAgainAt { wake = min(wake, acceptsAgainAt) }
     if let statusAt = status.dueAt { wake = min(wake, statusAt) }
+    if let lateAt = lateLog.dueAt { wake = min(wake, lateAt) }
     if let watchdog { wake = min(wake, watchdog.dueAt) }
     guard wake != armedFor else { return nil }
     if wake == .max { try timer.disarm() } else { try timer.arm(atNSec: wake) }
@@ -179,7 +194,9 @@ package struct Host: ~Copyable {
       if try timer.drain() { armedFor = .max }
     case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
     case Token.signals:
-      while let signal = try signals.next() { stop(on: signal) }
+      while let signal = try signals.next() {
+        if signal == .hangup { reload() } else { stop(on: signal) }
+      }
     default: receive(event)
     }
   }
@@ -217,8 +234,12 @@ package struct Host: ~Copyable {
   /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin. It tries
   /// again when a client leaves, and every second.
   private mutating func pauseAccepting(because error: SystemCallError) throws(SystemCallError) {
-    log.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
-    acceptsAgainAt = Clocks.boottimeNSec() + 1_000_000_000
+    let now = Clocks.boottimeNSec()
+    if shortageLog.note(at: now) {
+      let message = "Cannot accept another client: \(error); waiting until one leaves"
+      log.send(.warning, message, as: .outOfDescriptors)
+    }
+    acceptsAgainAt = now + 1_000_000_000
     try epoll.remove(listener.rawValue)
   }
 
@@ -319,6 +340,43 @@ package struct Host: ~Copyable {
     service.forget(id)
     clients[id.place] = nil
     if acceptsAgainAt != nil { acceptsAgainAt = 0 }
+  }
+
+  // MARK: What the administrator hears and wants
+
+  private func report(_ late: LateExpiries) {
+    let name = String(decoding: late.name, as: UTF8.self)
+    let worst = "\(TimeSpan(usec: late.worstUSec).text): \(name) of user \(late.owner)"
+    log.send(
+      .notice,
+      late.count == 1
+        ? "A countdown expired late, by \(worst)"
+        : "\(late.count) countdowns expired late, the worst of them by \(worst)",
+      as: .expiredLate,
+      fields: [
+        .init("COUNTDOWN_NAME", name), .init("COUNTDOWN_OWNER", "\(late.owner)"),
+        .init("LATE_USEC", "\(late.worstUSec)"), .init("LATE_COUNT", "\(late.count)"),
+      ])
+  }
+
+  /// Reads the configuration again: what it says holds from here on, for what is new. Where it cannot
+  /// be followed the old one stays.
+  private mutating func reload() {
+    guard stopsAt == nil else { return }
+    _ = notifier.reloading(sinceMonotonicUSec: Clocks.read().monotonicNSec / 1_000)
+    do throws(ConfigurationError) {
+      let read = try configuration.read()
+      log.setThreshold(Journal.Priority(logLevel ?? read.settings.logLevel))
+      for warning in read.warnings { log.send(.warning, warning) }
+      service.adopt(read.settings.limits)
+      service.scheduler.notedAfterUSec = read.settings.logLateUSec
+      status.hasRefusedReload = false
+      log.send(.info, "The configuration was read again", as: .reloaded)
+    } catch {
+      status.hasRefusedReload = true
+      log.send(.error, "\(error); the old configuration stays", as: .reloadRefused)
+    }
+    _ = notifier.ready(status: status.text)
   }
 
   // MARK: The end

@@ -16,6 +16,8 @@ package struct StatusLine: Sendable {
     }
   }
 
+  /// Whether the configuration, when it was last to be read again, was refused.
+  package var hasRefusedReload = false
   private var told = Counts()
   private var toldAt: Int64 = 0
   /// When there will be something new to tell, ns of boot time; `nil` if there is nothing.
@@ -26,8 +28,11 @@ package struct StatusLine: Sendable {
 
   /// The line.
   package var text: String {
-    if told == Counts() { return "Serving; no countdowns" }
-    return "Serving; \(told.running) countdowns running, \(told.paused) paused, \(told.ended) ended"
+    let counts =
+      told == Counts()
+      ? "no countdowns"
+      : "\(told.running) countdowns running, \(told.paused) paused, \(told.ended) ended"
+    return "Serving; \(counts)" + (hasRefusedReload ? "; the last reload was refused" : "")
   }
 
   /// Takes in what there is now; whether ``text`` is to be told.

@@ -50,6 +50,14 @@ func status(_ key: String, of pid: Int32) throws -> Int {
   return try #require(Int(number))
 }
 
+/// How long a process has run on a processor so far, in ticks of 10 ms.
+func processorTicks(of pid: Int32) throws -> Int {
+  let text = try readFile("/proc/\(pid)/stat")
+  let end = try #require(text.lastIndex(of: ")"))  // Its name may contain anything.
+  let fields = text[end...].split(separator: " ")
+  return try #require(Int(fields[12])) + #require(Int(fields[13]))
+}
+
 /// How often a process has waited so far, once it has done what it was asked for.
 func wakesOnceQuiet(of pid: Int32) throws -> Int {
   var wakes = try status("voluntary_ctxt_switches", of: pid)

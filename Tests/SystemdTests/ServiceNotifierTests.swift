@@ -19,6 +19,8 @@ struct ServiceNotifierTests {
       try #require(manager.next() == "STATUS=4 running")
       try #require(notifier.watchdog() == .sent)
       try #require(manager.next() == "WATCHDOG=1")
+      try #require(notifier.reloading(sinceMonotonicUSec: 1_234_567) == .sent)
+      try #require(manager.next() == "RELOADING=1\nMONOTONIC_USEC=1234567")
       try #require(notifier.stopping(status: "bye") == .sent)
       try #require(manager.next() == "STOPPING=1\nSTATUS=bye")
       try #require(manager.next() == nil)
