@@ -3,9 +3,8 @@ package import Varlink
 
 /// The methods of the two interfaces.
 package enum Method: Sendable, CaseIterable {
-  case start, startMany, get, getMany, list, count, pause, resume, restart, extend, cancel,
-    setPayload
-  case cancelMany, subscribe
+  case start, startMany, get, getMany, list, count
+  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe
   case getInfo, getInterfaceDescription
 
   /// Whose countdowns its calls may be about.
