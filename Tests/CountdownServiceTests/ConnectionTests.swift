@@ -106,27 +106,6 @@ struct ConnectionTests {
     #expect(world.problems == [])
   }
 
-  @Test func `a client that had reached a limit goes on once it is raised`() {
-    var limits = Limits()
-    limits.messageBytes = 8 << 10
-    limits.queuedReplyBytes = 16 << 10
-    let world = World(limits: limits)
-    let client = world.connect()
-    world.setReading(false, client)
-    for name in 0..<4_000 {
-      world.post(
-        "Start", ["name": .string("n\(name)"), "durationUSec": length], from: client)
-    }
-    world.settle()
-    let other = world.connect()
-    let before = world.call("Count", from: other)["running"]
-    #expect(before != 4_000)
-    world.service.adopt(Limits())
-    world.settle()
-    #expect(world.call("Count", from: other)["running"] == 4_000)
-    #expect(world.service.brokenInvariant() == nil)
-  }
-
   @Test func `a user may have MaxConnectionsPerUser, and one more is told and closed`() {
     var limits = Limits()
     limits.connectionsPerUser = 3

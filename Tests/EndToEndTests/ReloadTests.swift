@@ -60,6 +60,36 @@ import Testing
     }
   }
 
+  @Test func `who had reached a limit goes on once it is raised, though nobody stirs`() throws {
+    let place = try Place("[Countdownd]\nMaxMessageBytes=8K\nMaxQueuedReplyBytes=16K\n")
+    try ending(place.start()) { daemon in
+      try awaitService(at: place.socket)
+      // It sends all at once and reads nothing: a part of it is handled, then its replies are too many.
+      let count = 2_400
+      let deaf = try StreamSocket(connectingTo: place.socket)
+      var bytes: [UInt8] = []
+      for index in 0..<count {
+        bytes += encodeCall(
+          "io.countdownd.Countdown.Start",
+          parameters: encodeParameters {
+            $0.member("name", "\(index)")
+            $0.member("durationUSec", 60_000_000 as Int64)
+          }, wantsMore: false)
+      }
+      #expect(try deaf.sendAll(bytes.span))
+      _ = try wakesOnceQuiet(of: daemon.pid)
+      var caller = try Connection(to: place.socket)
+      #expect(try CountReply(caller.call("Count")).running < count)
+      try place.configure("")
+      try daemon.send(.hangup)
+      for _ in 0..<500 where try CountReply(caller.call("Count")).running < count {
+        pass(milliseconds: 10)
+      }
+      #expect(try CountReply(caller.call("Count")).running == count)
+      try awaitReplies(count, from: deaf)
+    }
+  }
+
   @Test func `the level of the log follows it, unless the command line has set one`() throws {
     for isFixed in [false, true] {
       let place = try Place("[Countdownd]\nLogLevel=error\n")

@@ -15,18 +15,14 @@ import Testing
   @Test func `the watchdog is told at half of its interval, and between no wake is due`() throws {
     let place = try Place()
     let manager = ServiceManager(at: place.path + "/notify")
+    let began = boottimeUSec()
     let daemon = try place.start(
       environment: environment(of: manager, watchdogUSec: 800_000))
     try ending(daemon) { _ in
       #expect(manager.next(timeoutMSec: 10_000) == "READY=1\nSTATUS=Serving; no countdowns")
-      var told: [Int64] = []
-      for _ in 0..<4 {
-        #expect(manager.next(timeoutMSec: 10_000) == "WATCHDOG=1")
-        told.append(boottimeUSec())
-      }
-      // Sent late by a busy machine, and heard late, but never before its time: so three intervals
-      // can seem shorter only by what the first was heard late.
-      #expect(told[3] - told[0] >= 1_000_000, "\(told)")
+      for _ in 0..<4 { #expect(manager.next(timeoutMSec: 10_000) == "WATCHDOG=1") }
+      // Three times half of it, whatever a busy machine adds.
+      #expect(boottimeUSec() - began >= 1_200_000)
     }
     #expect(manager.awaitMessage("STOPPING=1") != nil)
   }

@@ -218,6 +218,8 @@ expect 'with the drop-in everybody may call' '*created*' "
   systemctl stop countdownd.socket countdownd; mkdir -p /run/systemd/system/countdownd.socket.d
   cp /usr/local/lib/everybody.conf /run/systemd/system/countdownd.socket.d/; systemctl daemon-reload
   systemctl start countdownd.socket && runuser -u stranger -- countdownctl --json start mine 1h"
+expect 'enabled, both come with the next boot' $'*enabled\nenabled' \
+  'systemctl enable countdownd.socket countdownd && systemctl is-enabled countdownd.socket countdownd'
 refuse 'stopped, the socket leaves nothing' '*No such file*' "systemctl stop countdownd.socket countdownd; stat $S"
 
 # Where it cannot serve.
