@@ -34,12 +34,12 @@ import Testing
   func `of two sockets neither of which is named varlink none is served`(more: [String]) throws {
     let place = try Place()
     let other = place.path + "/other"
-    var daemon = try place.start(
+    let daemon = try place.start(
       under: [Self.activator, "--listen", place.socket, "--listen", other]
         + (more[0] == "--listen" ? [] : more), listens: false)
     try awaitFile(place.socket)
     _ = try? StreamSocket(connectingTo: place.socket)
-    #expect(try daemon.wait() == .exited(status: 1))
+    try expectExit(of: daemon, status: 1)
     #expect(try place.said().contains("not exactly one of the 2 passed sockets is named"))
     #expect(FileManager.default.fileExists(atPath: place.socket))
     #expect(FileManager.default.fileExists(atPath: other))
@@ -48,12 +48,12 @@ import Testing
   @Test(.enabled(if: hasActivator)) func `a datagram socket is refused, and its file stays`() throws
   {
     let place = try Place()
-    var daemon = try place.start(
+    let daemon = try place.start(
       under: [Self.activator, "--datagram", "--listen", place.socket, "--fdname=varlink"],
       listens: false)
     try awaitFile(place.socket)
     try DatagramSocket.send("x", to: place.socket, timeoutMSec: 1_000)
-    #expect(try daemon.wait() == .exited(status: 1))
+    try expectExit(of: daemon, status: 1)
     #expect(try place.said().contains("is not a listening Unix stream socket"))
     #expect(FileManager.default.fileExists(atPath: place.socket))
   }
@@ -73,8 +73,8 @@ import Testing
     variables: String
   ) throws {
     let place = try Place()
-    var daemon = try start(in: place, variables)
-    #expect(try daemon.wait() == .exited(status: 1))
+    let daemon = try start(in: place, variables)
+    try expectExit(of: daemon, status: 1)
     #expect(try place.said().contains("passed socket"))
     #expect(!FileManager.default.fileExists(atPath: place.socket))
   }

@@ -66,6 +66,20 @@ func ending(
   #expect(try daemon.wait() == .exited(status: 0))
 }
 
+/// Expects it to end by itself with that status within ten seconds.
+func expectExit(of daemon: consuming ChildProcess, status: Int32) throws {
+  for _ in 0..<1_000 {
+    if let exit = try daemon.poll() {
+      #expect(exit == .exited(status: status))
+      return
+    }
+    pass(milliseconds: 10)
+  }
+  Issue.record("it goes on")
+  try daemon.send(.kill)
+  _ = try daemon.wait()
+}
+
 private func write(_ text: String, to path: String) throws {
   try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
 }
