@@ -31,7 +31,7 @@ package struct Host: ~Copyable {
   private var received: [UInt8] = []
   /// What the timer is armed for; `nil` while it is disarmed.
   private var armedFor: Instant?
-  /// While no descriptor is left for another client: when to try again, ns of boot time.
+  /// While no descriptor is left for another client: when to try again, ns of boot time; 0 is at once.
   private var acceptsAgainAt: Int64?
   /// What systemd was last told, when, and when there is something new to tell, ns of boot time.
   private var toldCounts = (running: 0, paused: 0, ended: 0)
@@ -155,6 +155,7 @@ package struct Host: ~Copyable {
     // A stop ends in any case, a descriptor may have become free elsewhere, and systemd may want to
     // know what has changed.
     if stopsAt != nil { return 50 }
+    if acceptsAgainAt == 0 { return 0 }
     if acceptsAgainAt != nil || statusDueAt != nil { return 1_000 }
     return nil
   }
@@ -189,6 +190,7 @@ package struct Host: ~Copyable {
   }
 
   private mutating func accept() throws(SystemCallError) {
+    guard stopsAt == nil else { return }  // The signal came with the same wait.
     // Bounded: a flood of clients must not keep the others waiting.
     for _ in 0..<64 {
       let socket: StreamSocket

@@ -1,0 +1,67 @@
+import ControlClient
+import Foundation
+import LinuxIO
+import Testing
+
+/// What the programs do with what they are started with, and how the daemon ends.
+@Suite struct ProcessTests {
+  private static func program(_ name: String) throws -> String {
+    "\(try #require(CurrentProcess.folder))/\(name)"
+  }
+
+  /// One connection among many.
+  private final class Client {
+    let socket: StreamSocket
+    init(_ path: String) throws { socket = try StreamSocket(connectingTo: path) }
+  }
+
+  /// A daemon that may open so many descriptors.
+  private func startLimited(to descriptors: Int, _ path: String, log: String) throws -> ChildProcess
+  {
+    try ChildProcess(
+      running: "sh",
+      arguments: [
+        "-c", "ulimit -n \(descriptors); exec \"$@\"", "sh", Self.program("countdownd"),
+        "--socket", path,
+      ], error: .file(path: log))
+  }
+
+  @Test func `out of descriptors, it takes in who waits as soon as others leave`() throws {
+    let directory = try TemporaryDirectory(prefix: "few-")
+    let path = "\(directory.path)/s"
+    var daemon = try startLimited(to: 32, path, log: "\(directory.path)/log")
+    try awaitService(at: path)
+    var clients = try (0..<40).map { _ in try Client(path) }
+    let call = encodeCall(
+      "io.countdownd.Countdown.Count", parameters: Array("{}".utf8), wantsMore: false)
+    for client in clients { #expect(try client.socket.sendAll(call.span)) }
+    try awaitReplies(1, from: clients[0].socket)
+    var served = 1
+    while try clients[served].socket.waitReadable(timeoutMSec: 300) { served += 1 }
+    // Left to the tries that it makes every second, this would take eight of them.
+    let before = boottimeUSec()
+    for _ in 0..<8 {
+      clients.removeFirst()
+      #expect(try clients[served - 1].socket.waitReadable(timeoutMSec: 5_000))
+    }
+    #expect(boottimeUSec() - before < 4_000_000)
+    try daemon.send(.terminate)
+    #expect(try daemon.wait() == .exited(status: 0))
+  }
+
+  @Test func `told to stop while more clients come than it has descriptors for, it stops well`()
+    throws
+  {
+    let directory = try TemporaryDirectory(prefix: "few-")
+    let path = "\(directory.path)/s"
+    var daemon = try startLimited(to: 32, path, log: "\(directory.path)/log")
+    try awaitService(at: path)
+    // Both are there when it wakes, the signal first.
+    try daemon.send(.stop)
+    try daemon.send(.terminate)
+    let clients = try (0..<40).map { _ in try Client(path) }
+    try daemon.send(.resume)
+    #expect(try daemon.wait() == .exited(status: 0))
+    #expect(clients.count == 40)
+  }
+}
