@@ -11,4 +11,5 @@ let verbs: [Verb] = [
   .demo,  // Demo.swift, and its three stories
 ]
 
+StandardStream.fillGaps()
 CurrentProcess.exit(run(Array(CurrentProcess.arguments.dropFirst())))

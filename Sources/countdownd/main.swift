@@ -1,4 +1,5 @@
 import DaemonHost
 import LinuxIO
 
+StandardStream.fillGaps()
 CurrentProcess.exit(Daemon.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

@@ -9,6 +9,37 @@ import Testing
     "\(try #require(CurrentProcess.folder))/\(name)"
   }
 
+  /// Runs a program by a shell that changes its descriptors first.
+  private func start(
+    _ name: String, _ arguments: [String], redirected: String, output: ChildProcess.Stream = .null
+  ) throws -> ChildProcess {
+    try ChildProcess(
+      running: "sh",
+      arguments: ["-c", "exec \"$@\" \(redirected)", "sh", Self.program(name)] + arguments,
+      output: output, error: .null)
+  }
+
+  @Test func `a daemon without standard descriptors writes its log into nothing of its own`() throws
+  {
+    let directory = try TemporaryDirectory(prefix: "closed-")
+    let path = "\(directory.path)/s"
+    var daemon = try start("countdownd", ["--socket", path], redirected: "<&- >&- 2>&-")
+    try awaitService(at: path)
+    try daemon.send(.terminate)
+    #expect(try daemon.wait() == .exited(status: 0))
+    #expect(try !readFile("\(path).lock").contains("Listening"))
+  }
+
+  @Test func `countdownctl without a standard output fails, and sends nothing to the daemon`()
+    throws
+  {
+    try withDaemon { daemon in
+      var list = try start(
+        "countdownctl", ["--socket", daemon.socketPath, "list"], redirected: ">&-")
+      #expect(try list.wait() == .exited(status: 1))
+    }
+  }
+
   /// One connection among many.
   private final class Client {
     let socket: StreamSocket
