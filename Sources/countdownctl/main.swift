@@ -12,4 +12,4 @@ let verbs: [Verb] = [
 ]
 
 StandardStream.fillGaps()
-CurrentProcess.exit(run(Array(CurrentProcess.arguments.dropFirst())))
+CurrentProcess.exit(run(CurrentProcess.arguments))

@@ -2,4 +2,4 @@ import DaemonHost
 import LinuxIO
 
 StandardStream.fillGaps()
-CurrentProcess.exit(Daemon.run(arguments: Array(CurrentProcess.arguments.dropFirst())))
+CurrentProcess.exit(Daemon.run(arguments: CurrentProcess.arguments))

@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test func `a name that is no UTF-8 is refused, not mended`() throws {
+    try withDaemon { daemon in
+      var start = try ChildProcess(
+        running: "sh",
+        arguments: [
+          "-c", #"exec "$0" --socket "$1" start "$(printf 'a\377')" 5min"#,
+          Self.program("countdownctl"), daemon.socketPath,
+        ], output: .null, error: .null)
+      #expect(try start.wait() == .exited(status: 2))
+      var caller = try daemon.connect()
+      #expect(try CountReply(caller.call("Count")).running == 0)
+    }
+  }
+
   /// One connection among many.
   private final class Client {
     let socket: StreamSocket
