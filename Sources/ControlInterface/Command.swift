@@ -17,9 +17,18 @@ package enum Command: Sendable {
   case cancel(revision: Int64?)
   case setPayload(Range<Int>?, revision: Int64?)
   case cancelMany(Selection)
+  case startMany([StartItem])
   case subscribe(SubscribeRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+}
+
+/// One of the countdowns of a `StartMany`.
+package struct StartItem: Sendable {
+  package let name: JSONString
+  package let request: StartRequest
+  /// Where its payload stands in the message; `nil` without one.
+  package let payload: Range<Int>?
 }
 
 /// Which countdowns a `CancelMany` is about.
@@ -90,6 +99,7 @@ extension DecodedCall {
       case .extend: try decodeExtend(&parameters)
       case .cancel: try decodeVerb(&parameters) { .cancel(revision: $0) }
       case .setPayload: try decodeSetPayload(&parameters)
+      case .startMany: try decodeStartMany(&parameters, in: message, standard: standard)
       case .cancelMany: try decodeCancelMany(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
@@ -108,6 +118,38 @@ extension DecodedCall {
   private static func decodeStart(
     _ parameters: inout ParameterReader, standard: Durability
   ) throws(ServiceError) -> DecodedCall {
+    let item = try startItem(&parameters, standard: standard)
+    return DecodedCall(
+      command: .start(item.request, payload: item.payload), name: item.name)
+  }
+
+  private static func decodeStartMany(
+    _ parameters: inout ParameterReader, in message: Span<UInt8>, standard: Durability
+  ) throws(ServiceError) -> DecodedCall {
+    var objects: [Range<Int>]?
+    while try parameters.next() {
+      guard parameters.at("countdowns", 0) else { throw parameters.unknown() }
+      objects = try parameters.objects()
+    }
+    guard let objects else { throw .invalidParameter("countdowns") }
+    var items: [StartItem] = []
+    items.reserveCapacity(objects.count)
+    for (place, object) in objects.enumerated() {
+      do {
+        var parameters = try ParameterReader(object, in: message, scope: .none)
+        items.append(try startItem(&parameters, standard: standard))
+      } catch {
+        guard case .invalidParameter(let parameter) = error else { throw error }
+        throw .invalidParameter("countdowns[\(place)].\(parameter)")
+      }
+    }
+    return DecodedCall(command: .startMany(items))
+  }
+
+  /// The parameters of a `Start`.
+  private static func startItem(
+    _ parameters: inout ParameterReader, standard: Durability
+  ) throws(ServiceError) -> StartItem {
     var name: JSONString?
     var length: Int64?
     var instant: Int64?
@@ -159,7 +201,7 @@ extension DecodedCall {
       throw .invalidParameter("revision")
     }
     request.payloadBytes = payload?.count
-    return DecodedCall(command: .start(request, payload: payload), name: name)
+    return StartItem(name: name, request: request, payload: payload)
   }
 
   private static func decodeName(

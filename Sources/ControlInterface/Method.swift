@@ -3,8 +3,8 @@ package import Varlink
 
 /// The methods of the two interfaces.
 package enum Method: Sendable, CaseIterable {
-  case start, get, getMany, list, count, pause, resume, restart, extend, cancel, setPayload
-  case cancelMany, subscribe
+  case start, startMany, get, getMany, list, count
+  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe
   case getInfo, getInterfaceDescription
 
   /// Whose countdowns its calls may be about.
@@ -19,7 +19,9 @@ package enum Method: Sendable, CaseIterable {
 
   var scope: Scope {
     switch self {
-    case .start, .get, .getMany, .pause, .resume, .restart, .extend, .cancel, .setPayload: .owner
+    case .start, .startMany, .get, .getMany, .pause, .resume, .restart, .extend, .cancel,
+      .setPayload:
+      .owner
     case .list, .count, .cancelMany, .subscribe: .allOwners
     case .getInfo, .getInterfaceDescription: .none
     }
@@ -42,6 +44,7 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.Restart", in: message) { return .restart }
     if name.matches("io.countdownd.Countdown.SetPayload", in: message) { return .setPayload }
     if name.matches("io.countdownd.Countdown.CancelMany", in: message) { return .cancelMany }
+    if name.matches("io.countdownd.Countdown.StartMany", in: message) { return .startMany }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {

@@ -127,6 +127,23 @@ struct ParameterReader: ~Escapable {
     }
   }
 
+  /// A list of objects: where each stands in the message.
+  @_lifetime(self: copy self)
+  mutating func objects() throws(ServiceError) -> [Range<Int>]? {
+    if try isNull() { return nil }
+    var objects: [Range<Int>] = []
+    do { try scanner.beginArray() } catch { throw .invalidParameter(name) }
+    while true {
+      do {
+        guard try scanner.nextElement() else { return objects }
+        guard try scanner.valueKind == .object else { throw ServiceError.invalidParameter("") }
+        objects.append(try scanner.skipValue())
+      } catch {
+        throw .invalidParameter("\(name)[\(objects.count)]")
+      }
+    }
+  }
+
   /// A list of kinds of events.
   @_lifetime(self: copy self)
   mutating func kinds() throws(ServiceError) -> EventKinds? {

@@ -7,40 +7,47 @@ extension JSONWriter {
   ///
   /// - Parameter name: The name the call gave, UTF-8; of a call without one, nothing.
   package mutating func refusal(_ refusal: Refusal, name: [UInt8]) {
+    beginError(refusal.wireName)
+    fields(of: refusal, name: name)
+    endReply()
+  }
+
+  /// The members `error` and `errorParameters`, for one of the items of a call.
+  package mutating func refusedItem(_ refusal: Refusal, name: [UInt8]) {
+    field(.error, refusal.wireName)
+    key(.errorParameters)
+    beginObject()
+    fields(of: refusal, name: name)
+    endObject()
+  }
+
+  private mutating func fields(of refusal: Refusal, name: [UInt8]) {
     switch refusal {
-    case .noSuchCountdown:
-      beginNamed("NoSuchCountdown", name)
+    case .noSuchCountdown: field(.name, name)
     case .countdownExists(let remaining, let revision, let state):
-      beginNamed("CountdownExists", name)
+      field(.name, name)
       field(.remainingUSec, remaining)
       field(.revision, revision)
       field(.state, state.wireName)
-    case .alreadyExpired(let state, let revision):
-      beginNamed("AlreadyExpired", name)
-      field(.state, state.wireName)
-      field(.revision, revision)
-    case .wrongState(let state, let revision):
-      beginNamed("WrongState", name)
+    case .alreadyExpired(let state, let revision), .wrongState(let state, let revision):
+      field(.name, name)
       field(.state, state.wireName)
       field(.revision, revision)
     case .wrongClock(let clock):
-      beginNamed("WrongClock", name)
+      field(.name, name)
       field(.clock, clock.wireName)
     case .revisionMismatch(let revision):
-      beginNamed("RevisionMismatch", name)
+      field(.name, name)
       field(.revision, revision)
     case .outOfRange(let parameter, let bounds):
-      begin("DurationOutOfRange")
       field(.parameter, parameter)
       field(.minimumUSec, bounds.lowerBound)
       field(.maximumUSec, bounds.upperBound)
     case .quotaExceeded(let resource, let limit, let used):
-      begin("QuotaExceeded")
       field(.resource, resource.rawValue)
       field(.limit, Int64(limit))
       field(.used, Int64(used))
     case .storageFailed(let errno, let outcomeUnknown):
-      begin("StorageFailed")
       field(.errno, Int64(errno))
       field(.errnoName, errnoName(errno))
       if outcomeUnknown {
@@ -48,17 +55,30 @@ extension JSONWriter {
         boolean(true)
       }
     }
-    endReply()
   }
 
-  private mutating func begin(_ error: String) {
-    beginError(InterfaceFile.name + "." + error)
-  }
-
-  private mutating func beginNamed(_ error: String, _ name: [UInt8]) {
-    begin(error)
-    key(.name)
+  private mutating func field(_ key: JSONLiteral, _ name: [UInt8]) {
+    self.key(key)
     string(name.span)
+  }
+}
+
+extension Refusal {
+  /// The error's full name.
+  fileprivate var wireName: String {
+    let name =
+      switch self {
+      case .noSuchCountdown: "NoSuchCountdown"
+      case .countdownExists: "CountdownExists"
+      case .alreadyExpired: "AlreadyExpired"
+      case .wrongState: "WrongState"
+      case .wrongClock: "WrongClock"
+      case .revisionMismatch: "RevisionMismatch"
+      case .outOfRange: "DurationOutOfRange"
+      case .quotaExceeded: "QuotaExceeded"
+      case .storageFailed: "StorageFailed"
+      }
+    return InterfaceFile.name + "." + name
   }
 }
 

@@ -58,6 +58,21 @@ extension JSONWriter {
     string(word)
   }
 
+  /// What a `Start` answers, as members.
+  package mutating func started(
+    _ view: CountdownView, created: Bool, at now: Reading, by anchor: Reading
+  ) {
+    key(.created)
+    boolean(created)
+    field(.revision, view.revision)
+    field(.remainingUSec, view.remainingUSec)
+    if let deadline = view.deadline {
+      self.deadline(.deadline, deadline, on: view.clock, by: anchor)
+    }
+    timestamp(.now, now)
+    field(.state, view.state.wireName)
+  }
+
   /// A `Countdown`, as a value.
   package mutating func countdown(
     _ view: CountdownView, name: Span<UInt8>, owner: UInt32, by anchor: Reading

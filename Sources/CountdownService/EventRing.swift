@@ -7,7 +7,8 @@ internal import Countdowns
 ///
 /// Invariants:
 /// - Positions grow by one with each event; `first` is that of the oldest one kept.
-/// - The bytes of the events kept are at most `limit`, but for a single one that is larger.
+/// - The bytes of the events kept are at most `limit`, but for a single one that is larger; after it
+///   was lowered, from the next event on.
 struct EventRing: ~Copyable {
   /// An event, ready to be sent.
   struct Entry: Sendable {
@@ -35,7 +36,7 @@ struct EventRing: ~Copyable {
   private(set) var byteCount = 0
   /// Bytes of all events that were ever appended.
   private(set) var appendedBytes = 0
-  let limit: Int
+  var limit: Int
 
   init(limit: Int) { self.limit = limit }
 

@@ -8,6 +8,23 @@ struct ManyCall: Sendable {
   /// It waits for a name of which another's change is with the ledger.
   var isWaiting = false
   var cancelling: Cancelling?
+  var starting: Starting?
+
+  /// What is left of a `StartMany`, and what it has come to.
+  struct Starting: Sendable {
+    struct Item: Sendable {
+      let name: [UInt8]
+      let request: StartRequest
+      let payload: [UInt8]?
+    }
+
+    let user: UInt32
+    var items: [Item] = []
+    /// The places of those that are not decided yet, in order.
+    var open: [Int] = []
+    /// What each has come to, as JSON; empty where it is not known yet.
+    var results: [[UInt8]] = []
+  }
 
   /// What is left of a `CancelMany`, and what it has come to.
   struct Cancelling: Sendable {

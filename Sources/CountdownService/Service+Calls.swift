@@ -122,7 +122,7 @@ extension Service {
     guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
     guard isAdmin else { throw .permissionDenied }
     switch call.command {
-    case .start, .subscribe: return .one(scheduler.users.index(of: uid))
+    case .start, .startMany, .subscribe: return .one(scheduler.users.index(of: uid))
     // Asking after somebody makes nobody known.
     default: return .one(scheduler.users.known(uid))
     }
@@ -184,6 +184,8 @@ extension Service {
       ) { scheduler, id throws(Refusal) in
         try scheduler.decideSetPayload(id, payloadBytes: payload?.count, revision: revision)
       }
+    case .startMany(let items):
+      try startMany(items, of: user, in: message, from: index, isOneway: flags.isOneway)
     case .cancelMany(let selection):
       try cancelMany(
         selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
@@ -250,15 +252,7 @@ extension Service {
     let (now, anchor) = (scheduler.now, scheduler.anchor)
     write(to: index) {
       $0.beginReply()
-      $0.key(.created)
-      $0.boolean(created)
-      $0.field(.revision, view.revision)
-      $0.field(.remainingUSec, view.remainingUSec)
-      if let deadline = view.deadline {
-        $0.deadline(.deadline, deadline, on: view.clock, by: anchor)
-      }
-      $0.timestamp(.now, now)
-      $0.field(.state, view.state.wireName)
+      $0.started(view, created: created, at: now, by: anchor)
       $0.endReply()
     }
   }
@@ -397,7 +391,7 @@ extension Service {
 
 extension Span<UInt8> {
   /// A copy of some of the bytes.
-  fileprivate func copy(of range: Range<Int>) -> [UInt8] {
+  func copy(of range: Range<Int>) -> [UInt8] {
     [UInt8](capacity: range.count) { output in
       for index in range { output.append(self[index]) }
     }

@@ -13,6 +13,7 @@ extension Service {
   mutating func continueMany(_ index: Int) {
     guard let many = connections[index].many, many.underway == 0, !many.isWaiting else { return }
     if many.cancelling != nil { continueCancelling(index) }
+    if many.starting != nil { continueStarting(index) }
     guard let many = connections[index].many, many.underway == 0, !many.isWaiting else { return }
     enqueue(index)
   }
@@ -21,12 +22,19 @@ extension Service {
   mutating func note(_ outcome: Outcome, of place: Int, _ plan: Plan, _ index: Int) {
     connections[index].many?.underway -= 1
     connections[index].many?.cancelling?.cancelled += 1
+    if connections[index].many?.starting != nil {
+      let result = started(outcome.id, created: plan.action == .start)
+      connections[index].many?.starting?.results[place] = result
+    }
   }
 
   /// A change was not done.
   mutating func note(_ refusal: Refusal, of place: Int, name: [UInt8], _ index: Int) {
     connections[index].many?.underway -= 1
     connections[index].many?.cancelling?.failure = refusal
+    if connections[index].many?.starting != nil {
+      connections[index].many?.starting?.results[place] = Service.refused(refusal, name: name)
+    }
   }
 
   /// Ends the call; the next one can be handled.
@@ -35,6 +43,104 @@ extension Service {
     connections[index].many = nil
     connections[index].activity = .calling
     if !isOneway { write(to: index, answer) }
+  }
+
+  // MARK: StartMany
+
+  mutating func startMany(
+    _ items: [StartItem], of user: UInt32, in message: Span<UInt8>, from index: Int, isOneway: Bool
+  ) throws {
+    guard items.count <= limits.countdownsPerStart else {
+      throw Refusal.quotaExceeded(
+        resource: .countdownsPerCall, limit: limits.countdownsPerStart, used: items.count)
+    }
+    var starting = ManyCall.Starting(user: user)
+    for (place, item) in items.enumerated() {
+      starting.items.append(
+        .init(
+          name: try name(item.name, in: message, "countdowns[\(place)].name"),
+          request: item.request, payload: item.payload.map { message.copy(of: $0) }))
+    }
+    starting.open = Array(items.indices)
+    starting.results = Array(repeating: [], count: items.count)
+    connections[index].many = ManyCall(isOneway: isOneway, starting: starting)
+    connections[index].activity = .changingMany
+    continueMany(index)
+  }
+
+  /// Decides all whose names are free, in order, and answers when nothing is left. A name that comes
+  /// twice, or of which another's change is under way, is decided on the outcome of that.
+  private mutating func continueStarting(_ index: Int) {
+    // Moved out, so that it changes in place.
+    guard var starting = connections[index].many?.starting else { return }
+    connections[index].many?.starting = nil
+    var later: [Int] = []
+    var firstLocked: LockedName?
+    for place in starting.open {
+      let name = LockedName(user: starting.user, name: starting.items[place].name)
+      let existing = scheduler.find(user: starting.user, name: name.name.span)
+      if isFree(existing, name) {
+        start(starting.items[place], existing, &starting, place, index)
+      } else {
+        firstLocked = firstLocked ?? name
+        later.append(place)
+      }
+    }
+    starting.open = later
+    connections[index].many?.starting = starting
+    if let firstLocked {
+      waitAlone(for: firstLocked, index)
+    } else if connections[index].many?.underway == 0 {
+      endMany(index) { writer in
+        writer.beginReply()
+        writer.key(.results)
+        writer.beginArray()
+        for result in starting.results { writer.raw(result.span) }
+        writer.endArray()
+        writer.endReply()
+      }
+    }
+  }
+
+  private mutating func start(
+    _ item: ManyCall.Starting.Item, _ existing: EntryID?, _ starting: inout ManyCall.Starting,
+    _ place: Int, _ index: Int
+  ) {
+    handOut(existing)
+    do throws(Refusal) {
+      switch try scheduler.decideStart(item.request, user: starting.user, existing: existing) {
+      case .standing(let id): starting.results[place] = started(id, created: false)
+      case .change(let plan):
+        let created = plan.action == .start
+        let outcome = try submit(
+          plan, of: existing, name: item.name, payload: created ? item.payload : nil,
+          reply: .ofMany(place), from: index, isOneway: true)
+        if let outcome {
+          starting.results[place] = started(outcome.id, created: created)
+        } else {
+          connections[index].many?.underway += 1
+        }
+      }
+    } catch {
+      starting.results[place] = Service.refused(error, name: item.name)
+    }
+  }
+
+  private func started(_ id: EntryID, created: Bool) -> [UInt8] {
+    var writer = JSONWriter(reusing: [])
+    writer.beginObject()
+    writer.started(
+      scheduler.view(of: id), created: created, at: scheduler.now, by: scheduler.anchor)
+    writer.endObject()
+    return writer.take()
+  }
+
+  private static func refused(_ refusal: Refusal, name: [UInt8]) -> [UInt8] {
+    var writer = JSONWriter(reusing: [])
+    writer.beginObject()
+    writer.refusedItem(refusal, name: name)
+    writer.endObject()
+    return writer.take()
   }
 
   // MARK: CancelMany

@@ -83,6 +83,18 @@ package struct Service: ~Copyable {
     nextNumber = terms.firstNumber
   }
 
+  /// Other limits hold from here on, for what is new: what exceeds them already stays as it is.
+  ///
+  /// Everybody is looked at again, since who had reached a limit may go on. O(connections).
+  package mutating func adopt(_ limits: Limits) {
+    scheduler.limits = limits
+    ring.limit = limits.recentEventsBytes
+    for index in connections.indices where connections[index].isOpen {
+      enqueue(index)
+      touch(index)
+    }
+  }
+
   // MARK: Connections
 
   /// A client has connected.

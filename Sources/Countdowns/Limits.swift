@@ -27,6 +27,8 @@ package struct Limits: Equatable, Sendable {
   package var pageLength = 10_000
   /// Names in one `GetMany`: so many countdowns with long payloads fit one message.
   package var namesPerGet = 100
+  /// Countdowns in one `StartMany`.
+  package var countdownsPerStart = 1_000
   /// Bytes of recent events kept for subscribers that read slowly.
   package var recentEventsBytes = 16 << 20
 

@@ -23,5 +23,6 @@ package enum Refusal: Error, Equatable, Sendable {
     case messageBytes = "MaxMessageBytes"
     case nameBytes = "NameBytes"
     case namesPerCall = "NamesPerCall"
+    case countdownsPerCall = "CountdownsPerCall"
   }
 }

@@ -58,6 +58,9 @@ package struct Scheduler: ~Copyable {
   var refileCursor: UInt32?
   /// Whether anything expired in this turn: nothing of it may be told before its reading has passed.
   package private(set) var hasExpired = false
+  /// Expiries later than this are noted for ``takeLate()``, µs.
+  package var notedAfterUSec = Int64.max
+  private var late: LateExpiries?
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -174,6 +177,47 @@ package struct Scheduler: ~Copyable {
 
   private mutating func expire(_ id: EntryID) -> Event {
     hasExpired = true
+    let event = expiry(of: id)
+    if let lateUSec = event.lateUSec, lateUSec > notedAfterUSec { note(event, lateUSec) }
+    return event
+  }
+
+  private mutating func note(_ event: Event, _ lateUSec: Int64) {
+    var lateUSec = lateUSec
+    if event.clock == .realtime {
+      // An instant that was past when it was given is nobody's lateness.
+      lateUSec = min(lateUSec, now.realtime - view(of: event.id).startedAt)
+      guard lateUSec > notedAfterUSec else { return }
+    }
+    guard var all = late else {
+      late = LateExpiries(
+        lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid)
+      return
+    }
+    if lateUSec > all.worstUSec {
+      all.add(
+        LateExpiries(
+          lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid))
+    } else {
+      all.addOne()
+    }
+    late = all
+  }
+
+  private func copiedName(of id: EntryID) -> [UInt8] {
+    let name = name(of: id)
+    return [UInt8](capacity: name.count) { output in
+      for index in name.indices { output.append(name[index]) }
+    }
+  }
+
+  /// The late expiries since it was last asked; `nil` if there were none.
+  package mutating func takeLate() -> LateExpiries? {
+    defer { late = nil }
+    return late
+  }
+
+  private mutating func expiry(of id: EntryID) -> Event {
     let record = table[id.index]
     let extra = record.extra.map { extras[$0] }
     var event = Event(

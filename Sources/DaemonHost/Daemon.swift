@@ -32,27 +32,31 @@ package enum Daemon {
     }
     let journal = Journal()
     do {
-      let configuration = try ConfigurationFiles(given: options.configurationFile).read()
-      let settings = configuration.settings
-      let threshold = Journal.Priority(options.logLevel ?? settings.logLevel)
-      if threshold >= .warning {
-        for warning in configuration.warnings { journal.send(.warning, warning) }
+      let configuration = ConfigurationFiles(given: options.configurationFile)
+      let read = try configuration.read()
+      let settings = read.settings
+      if Journal.Priority(options.logLevel ?? settings.logLevel) >= .warning {
+        for warning in read.warnings { journal.send(.warning, warning) }
       }
+      // With fewer there would be room for fewer clients only.
+      try? CurrentProcess.raiseDescriptorLimit()
       let socket = try socket(for: options, mode: settings.socketMode)
       var host = try Host(
-        listeningOn: socket, limits: settings.limits,
-        adminGroup: try settings.adminGroup.map { try group(named: $0) },
-        version: programVersion, journal: journal, threshold: threshold)
+        listeningOn: socket, settings: settings, adminGroup: try adminGroup(of: settings),
+        configuration: configuration, logLevel: options.logLevel, version: programVersion,
+        journal: journal)
       try host.run()
       return 0
     } catch {
-      journal.send(.error, "\(error)")
+      journal.send(.error, "\(error)", fields: [EntryKind.failed.field])
       return 1
     }
   }
 
   /// A group that does not exist refuses the start: with it would go the right of those who are in it.
-  private static func group(named name: String) throws -> UInt32 {
+  /// Asked for here and not at a reload, for the name services may take long.
+  private static func adminGroup(of settings: Settings) throws -> UInt32? {
+    guard let name = settings.adminGroup else { return nil }
     guard let group = try Group.number(of: name) else { throw NoSuchGroup(name: name) }
     return group
   }

@@ -1,18 +1,20 @@
+package import Configuration
 internal import CountdownService
-package import Countdowns
+internal import Countdowns
 package import LinuxIO
 package import Systemd
+internal import SystemdSyntax
 package import TimingWheel
 
 /// The daemon's one thread: feeds real events to the service and carries out what it asks for.
 ///
-/// One turn, always in this order: wait; read what came in; read the clocks, once; let the service
-/// take its turn; send. Input comes before the clocks, else a length would count from before its
-/// call. It is the only module that sees both the service and the kernel.
+/// One turn, always in this order: wait; tell the watchdog, if that is due; read what came in; read
+/// the clocks, once; let the service take its turn; send. Input comes before the clocks, else a length
+/// would count from before its call. It is the only module that sees both the service and the kernel.
 ///
 /// It waits with one epoll for all: clients, the listening socket, signals, one timer that is armed
-/// absolutely for the earliest thing the wheel waits for, and one that is never due and only tells
-/// that the clocks were set.
+/// absolutely for the earliest thing that the wheel or the host itself waits for, and one that is
+/// never due and only tells that the clocks were set.
 package struct Host: ~Copyable {
   private var service: Service
   private let listener: ListeningSocket
@@ -23,20 +25,23 @@ package struct Host: ~Copyable {
   private let log: LogQueue
   private let version: String
   private let adminGroup: UInt32?
+  private let configuration: ConfigurationFiles
+  private let logLevel: LogLevel?
   private let notifier = ServiceNotifier()
 
   /// By the index of their connection.
   private var clients: [ClientSocket?] = []
   private var events: [Epoll.Event] = []
   private var received: [UInt8] = []
-  /// What the timer is armed for; `nil` while it is disarmed.
-  private var armedFor: Instant?
-  /// While no descriptor is left for another client: when to try again, ns of boot time; 0 is at once.
+  /// What the timer is armed for, ns of boot time; the largest while it is disarmed.
+  private var armedFor = Int64.max
+  /// While no descriptor is left for another client: when to try again, ns of boot time.
   private var acceptsAgainAt: Int64?
-  /// What systemd was last told, when, and when there is something new to tell, ns of boot time.
-  private var toldCounts = (running: 0, paused: 0, ended: 0)
-  private var statusAt: Int64 = 0
-  private var statusDueAt: Int64?
+  /// `nil` where systemd does not want to hear of it.
+  private var watchdog: Watchdog?
+  private var status = StatusLine()
+  private var lateLog = LateLog()
+  private var shortageLog = ShortageLog()
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -44,19 +49,21 @@ package struct Host: ~Copyable {
   ///
   /// - Parameters:
   ///   - socket: Where clients connect.
+  ///   - settings: By what limits, and so on, until it is told to read `configuration` again.
   ///   - adminGroup: The group whose members may act for other users; `nil` for none.
+  ///   - logLevel: Goes before that of all settings; `nil` for theirs.
   ///   - version: As `GetInfo` tells it.
-  ///   - journal: Where log entries go, those of `threshold` and more urgent.
+  ///   - journal: Where log entries go.
   package init(
-    listeningOn socket: consuming ListeningSocket, limits: Limits, adminGroup: UInt32?,
-    version: String, journal: Journal, threshold: Journal.Priority
+    listeningOn socket: consuming ListeningSocket, settings: Settings, adminGroup: UInt32?,
+    configuration: ConfigurationFiles, logLevel: LogLevel?, version: String, journal: Journal
   ) throws(SystemCallError) {
     let epoll = try Epoll()
     let timer = try TimerDescriptor()
     let clockChange = try ClockChangeNotice()
     Signal.brokenPipe.ignore()
-    Signal.hangup.ignore()
-    let signals = try SignalDescriptor([.terminate, .interrupt])
+    let signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
+    let threshold = Journal.Priority(logLevel ?? settings.logLevel)
     let log = try LogQueue.start(to: journal, threshold: threshold)  // Its thread blocks them, too.
     try epoll.add(socket.rawValue, .readable, token: Token.listener)
     try epoll.add(timer.rawValue, .readable, token: Token.timer)
@@ -64,13 +71,16 @@ package struct Host: ~Copyable {
     try epoll.add(signals.rawValue, .readable, token: Token.signals)
     let reading = Reading(roundingUp: Clocks.read())
     service = Service(
-      at: reading, limits: limits,
+      at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(version: version),
-      reserving: min(limits.countdowns, Host.reservation))
+      reserving: min(settings.limits.countdowns, Host.reservation))
+    service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
     self.version = version
     self.adminGroup = adminGroup
+    self.configuration = configuration
+    self.logLevel = logLevel
     listener = socket
     self.epoll = epoll
     self.timer = timer
@@ -95,68 +105,70 @@ package struct Host: ~Copyable {
 
   /// Serves until a signal ends it; then finishes what was read, within two seconds.
   package mutating func run() throws(SystemCallError) {
-    _ = notifier.ready(status: "Serving; no countdowns")
-    log.send(.info, "Listening; version \(version)")
+    _ = notifier.ready(status: status.text)
+    if notifier.isSupervised, let interval = notifier.watchdogIntervalUSec {
+      watchdog = Watchdog(intervalUSec: interval, at: Clocks.boottimeNSec())
+    }
+    log.send(.info, "Listening; version \(version)", as: .started)
     while !isFinished {
       let timeout = try armForNextWake()
       try epoll.wait(timeoutMSec: timeout, into: &events)
+      tellWatchdog()
       for event in events { try take(event) }
       let clocks = Clocks.read()
       if let again = acceptsAgainAt, clocks.boottimeNSec >= again { try resumeAccepting() }
       service.turn(at: Reading(roundingUp: clocks))
       if service.scheduler.hasExpired { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
+      if let late = service.scheduler.takeLate() { lateLog.note(late) }
+      if let late = lateLog.take(at: clocks.boottimeNSec) { report(late) }
       tellStatus(at: clocks.boottimeNSec)
     }
     for client in clients { client?.socket.shutDown() }
-    log.send(.info, "Stopped")
+    if let late = lateLog.takeLast() { report(late) }
+    log.send(.info, "Stopped", as: .stopped)
     _ = log.finish(timeoutMSec: 1_000)  // What cannot be written by then is lost.
   }
 
-  /// Tells systemd what there is, where it has changed: at most once a second, so that after a burst
-  /// one wake may come for that alone.
+  /// The loop is alive. First of all, for after a suspend the manager may have waited too long already;
+  /// and between the turns of a long drain as well.
+  private mutating func tellWatchdog() {
+    guard let dog = watchdog else { return }
+    let now = Clocks.boottimeNSec()
+    guard dog.isDue(at: now) else { return }
+    watchdog?.noteTold(at: now, isDelivered: notifier.watchdog() == .sent)
+  }
+
+  /// Tells systemd what there is, where it has changed.
   private mutating func tellStatus(at boottimeNSec: Int64) {
     guard notifier.isSupervised, stopsAt == nil else { return }
     let counts = service.scheduler.users.counts
-    guard counts != toldCounts else {
-      statusDueAt = nil
-      return
-    }
-    let dueAt = statusAt + 1_000_000_000
-    guard boottimeNSec >= dueAt else {
-      statusDueAt = dueAt
-      return
-    }
-    toldCounts = counts
-    statusAt = boottimeNSec
-    statusDueAt = nil
-    _ = notifier.status(
-      "Serving; \(counts.running) countdowns running, \(counts.paused) paused,"
-        + " \(counts.ended) ended")
+    let now = StatusLine.Counts(
+      running: counts.running, paused: counts.paused, ended: counts.ended)
+    if status.update(now, at: boottimeNSec) { _ = notifier.status(status.text) }
   }
 
   // MARK: Waiting
 
-  /// Arms the timer for what the service waits for; says how long epoll may wait, `nil` for ever.
+  /// Arms the timer for what the service or the host waits for; says how long epoll may wait: not at
+  /// all, or, `nil`, for ever.
   private mutating func armForNextWake() throws(SystemCallError) -> Int32? {
+    var wake = Int64.max
     switch service.nextWake {
     case .now: return 0
-    case .at(let instant):
-      if armedFor != instant {
-        try timer.arm(atNSec: instant.nanoseconds)
-        armedFor = instant
-      }
-    case .never:
-      if armedFor != nil {
-        try timer.disarm()
-        armedFor = nil
-      }
+    case .at(let instant): wake = instant.nanoseconds
+    case .never: break
     }
-    // A stop ends in any case, a descriptor may have become free elsewhere, and systemd may want to
-    // know what has changed.
-    if stopsAt != nil { return 50 }
-    if acceptsAgainAt == 0 { return 0 }
-    if acceptsAgainAt != nil || statusDueAt != nil { return 1_000 }
+    // A stop ends in any case, a descriptor may have become free elsewhere, and systemd and the log may
+    // have something to hear.
+    if let stopsAt { wake = min(wake, stopsAt) }
+    if let acceptsAgainAt { wake = min(wake, acceptsAgainAt) }
+    if let statusAt = status.dueAt { wake = min(wake, statusAt) }
+    if let lateAt = lateLog.dueAt { wake = min(wake, lateAt) }
+    if let watchdog { wake = min(wake, watchdog.dueAt) }
+    guard wake != armedFor else { return nil }
+    if wake == .max { try timer.disarm() } else { try timer.arm(atNSec: wake) }
+    armedFor = wake
     return nil
   }
 
@@ -181,16 +193,18 @@ package struct Host: ~Copyable {
     switch event.token {
     case Token.listener: try accept()
     case Token.timer:
-      if try timer.drain() { armedFor = nil }
+      if try timer.drain() { armedFor = .max }
     case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
     case Token.signals:
-      while let signal = try signals.next() { stop(on: signal) }
+      while let signal = try signals.next() {
+        if signal == .hangup { reload() } else { stop(on: signal) }
+      }
     default: receive(event)
     }
   }
 
   private mutating func accept() throws(SystemCallError) {
-    guard stopsAt == nil else { return }  // The signal came with the same wait.
+    guard stopsAt == nil else { return }  // The signal came in the same turn.
     // Bounded: a flood of clients must not keep the others waiting.
     for _ in 0..<64 {
       let socket: StreamSocket
@@ -236,8 +250,12 @@ package struct Host: ~Copyable {
   /// Out of descriptors: who waits to connect goes on waiting, and the loop does not spin. It tries
   /// again when a client leaves, and every second.
   private mutating func pauseAccepting(because error: SystemCallError) throws(SystemCallError) {
-    log.send(.warning, "Cannot accept another client: \(error); waiting until one leaves")
-    acceptsAgainAt = Clocks.boottimeNSec() + 1_000_000_000
+    let now = Clocks.boottimeNSec()
+    if shortageLog.note(at: now) {
+      let message = "Cannot accept another client: \(error); waiting until one leaves"
+      log.send(.warning, message, as: .outOfDescriptors)
+    }
+    acceptsAgainAt = now + 1_000_000_000
     try epoll.remove(listener.rawValue)
   }
 
@@ -340,6 +358,43 @@ package struct Host: ~Copyable {
     if acceptsAgainAt != nil { acceptsAgainAt = 0 }
   }
 
+  // MARK: What the administrator hears and wants
+
+  private func report(_ late: LateExpiries) {
+    let name = String(decoding: late.name, as: UTF8.self)
+    let worst = "\(TimeSpan(usec: late.worstUSec).text): \(name) of user \(late.owner)"
+    log.send(
+      .notice,
+      late.count == 1
+        ? "A countdown expired late, by \(worst)"
+        : "\(late.count) countdowns expired late, the worst of them by \(worst)",
+      as: .expiredLate,
+      fields: [
+        .init("COUNTDOWN_NAME", name), .init("COUNTDOWN_OWNER", "\(late.owner)"),
+        .init("LATE_USEC", "\(late.worstUSec)"), .init("LATE_COUNT", "\(late.count)"),
+      ])
+  }
+
+  /// Reads the configuration again: what it says holds from here on, for what is new. Where it cannot
+  /// be followed the old one stays.
+  private mutating func reload() {
+    guard stopsAt == nil else { return }
+    _ = notifier.reloading(sinceMonotonicUSec: Clocks.read().monotonicNSec / 1_000)
+    do throws(ConfigurationError) {
+      let read = try configuration.read()
+      log.setThreshold(Journal.Priority(logLevel ?? read.settings.logLevel))
+      for warning in read.warnings { log.send(.warning, warning) }
+      service.adopt(read.settings.limits)
+      service.scheduler.notedAfterUSec = read.settings.logLateUSec
+      status.hasRefusedReload = false
+      log.send(.info, "The configuration was read again", as: .reloaded)
+    } catch {
+      status.hasRefusedReload = true
+      log.send(.error, "\(error); the old configuration stays", as: .reloadRefused)
+    }
+    _ = notifier.ready(status: status.text)
+  }
+
   // MARK: The end
 
   private mutating func stop(on signal: Signal) {
@@ -348,6 +403,7 @@ package struct Host: ~Copyable {
     stopsAt = Clocks.boottimeNSec() + 2_000_000_000
     _ = notifier.stopping(status: "Stopping")
     if acceptsAgainAt == nil { try? epoll.remove(listener.rawValue) }
+    acceptsAgainAt = nil
   }
 
   /// Whether it was told to stop and everything that was read is answered, or its time is up.

@@ -54,6 +54,21 @@ package enum CurrentProcess {
     _ = unsafe unsetenv(name)
   }
 
+  /// Lets it have as many descriptors as it may: the limit that counts is raised to the highest that
+  /// needs no privilege. It is left low by default for programs that use select(2) only.
+  package static func raiseDescriptorLimit() throws(SystemCallError) {
+    var limit = rlimit()
+    // SAFETY: the kernel writes and reads `limit` during each call, and keeps no pointer to it.
+    _ = try check("getrlimit") {
+      unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    guard limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = try check("setrlimit") {
+      unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+  }
+
   /// Ends it, without running any `deinit`. Status 0 to 255; 0 is success.
   package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 }

@@ -19,7 +19,9 @@ package enum PassedSocketError: Error, Equatable, CustomStringConvertible {
     case .unsuitable(let name):
       return "the passed socket \"\(name)\" is not a listening Unix stream socket;"
         + " use ListenStream= with a path"
-    case .systemCall(let error): return error.description
+    case .systemCall(let error):
+      return "the passed sockets cannot be taken over: \(error);"
+        + " LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES tell of them"
     }
   }
 }

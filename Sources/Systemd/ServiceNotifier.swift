@@ -31,7 +31,7 @@ package struct ServiceNotifier: Sendable {
     return value
   }
 
-  /// Calls are served from now on.
+  /// Calls are served from now on, by the configuration that was read last.
   package func ready(status: String) -> Delivery {
     send("READY=1\n" + line(status), timeoutMSec: ServiceNotifier.patienceMSec)
   }
@@ -41,6 +41,13 @@ package struct ServiceNotifier: Sendable {
 
   /// The loop is alive.
   package func watchdog() -> Delivery { send("WATCHDOG=1") }
+
+  /// The configuration is read again, since a reading of CLOCK_MONOTONIC at which the wish for it was
+  /// known; ``ready(status:)`` has to follow, whatever comes of it.
+  package func reloading(sinceMonotonicUSec monotonicUSec: Int64) -> Delivery {
+    send(
+      "RELOADING=1\nMONOTONIC_USEC=\(monotonicUSec)", timeoutMSec: ServiceNotifier.patienceMSec)
+  }
 
   /// The service ends now, in good order.
   package func stopping(status: String) -> Delivery {

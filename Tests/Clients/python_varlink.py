@@ -169,7 +169,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
+        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -468,6 +468,27 @@ def many_at_once(peer, prefix):
     assert one.GetMany(["x"] * 100)["missing"] == ["x"] * 100
     refused("QuotaExceeded", lambda: one.GetMany(["x"] * 101), resource="NamesPerCall", limit=100, used=101)
     invalid("names[1]", lambda: one.GetMany(["x", "a\nb"]))
+
+
+@case
+def starts_many(peer, prefix):
+    one = peer.open()
+    items = [{"name": f"{prefix}/{number}", "durationUSec": HOUR} for number in range(1000)]
+    results = one.StartMany(items)["results"]
+    assert len(results) == 1000 and all(result["created"] for result in results)
+    assert one.Get(f"{prefix}/999")["countdown"]["revision"] == results[999]["revision"]
+    refused("QuotaExceeded", lambda: one.StartMany(items + items[:1]), resource="CountdownsPerCall",
+            limit=1000, used=1001)
+    mixed = one.StartMany([
+        items[0], {"name": f"{prefix}/new", "durationUSec": HOUR, "payload": {"a": [1]}},
+        {"name": f"{prefix}/new", "durationUSec": 1, "onConflict": "keep"},
+        {"name": f"{prefix}/x", "durationUSec": -1}])["results"]
+    assert mixed[0]["error"] == f"{NAME}.CountdownExists", mixed[0]
+    assert mixed[0]["errorParameters"]["revision"] == results[0]["revision"], mixed[0]
+    assert mixed[1]["created"] and not mixed[2]["created"]
+    assert mixed[3]["errorParameters"]["parameter"] == "durationUSec", mixed[3]
+    invalid("countdowns[1].name", lambda: one.StartMany([items[0], {"name": "", "durationUSec": 1}]))
+    invalid("countdowns[0].durationUSec", lambda: one.StartMany([{"name": "x"}]))
 
 
 @case

@@ -98,6 +98,13 @@ struct CoverageTests {
       #expect(world.call(method, .object(parameters), from: admin).error == nil)
       if isList { world.call(method, ["allOwners": true], from: admin) }
     }
+    let all: JSONTree = [
+      "name": "all", "durationUSec": 1_000_000, "clock": "boottime", "onConflict": "replace",
+      "catchUp": "skip", "graceUSec": 1_000_000, "repeatUSec": 1_000_000, "durability": "memory",
+      "payload": [:], "revision": 1,
+    ]
+    let real: JSONTree = ["name": "real", "deadlineUSec": .integer(instant)]
+    world.call("StartMany", ["countdowns": [all, real], "owner": 6], from: admin)
     for selection: JSONTree in [
       ["names": ["theirs"], "owner": 6], ["prefix": "theirs", "allOwners": true],
     ] { world.call("CancelMany", selection, from: admin) }

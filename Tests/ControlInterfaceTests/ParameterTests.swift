@@ -20,7 +20,7 @@ struct ParameterTests {
     "List": [:], "Count": [:], "Pause": ["name": #""running""#], "Resume": ["name": #""paused""#],
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
     "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#],
-    "CancelMany": ["prefix": #""running""#], "Subscribe": [:],
+    "CancelMany": ["prefix": #""running""#], "StartMany": ["countdowns": "[]"], "Subscribe": [:],
   ]
 
   /// What else a parameter needs to make sense, and what it may be; else its type says it.
@@ -96,7 +96,11 @@ struct ParameterTests {
         ["[]"] + right.map { "[\($0),\($0)]" },
         ["{}", "1", right[0]] + wrong.map { "[\(right[0]),\($0)]" }
       )
-    case .float, .any, .dictionary, .structure: return ([], [])
+    case .structure:
+      return (
+        [#"{"name":"running","durationUSec":5000000}"#], ["1", "true", #""x""#, "[]", "null"]
+      )
+    case .float, .any, .dictionary: return ([], [])
     }
   }
 
@@ -118,7 +122,7 @@ struct ParameterTests {
       let reply = call(test, parameters(test, value))
       #expect(reply.error == "org.varlink.service.InvalidParameter", "\(value)")
       let name = reply["parameter"]?.string ?? ""
-      let isElement = value.hasPrefix("[\"")
+      let isElement = value.hasPrefix("[\"") || value.hasPrefix("[{")
       #expect(name == test.field.name + (isElement ? "[1]" : ""), "\(value)")
     }
   }

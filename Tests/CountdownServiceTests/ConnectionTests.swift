@@ -76,6 +76,36 @@ struct ConnectionTests {
 
   // MARK: Limits
 
+  @Test func `other limits bind what is new, and what exceeds them stays`() {
+    let world = World()
+    let (one, two) = (world.connect(), world.connect())
+    world.post("Subscribe", [:], .more, from: two)
+    for name in ["a", "b"] {
+      world.call("Start", ["name": .string(name), "durationUSec": length], from: one)
+    }
+    var limits = Limits()
+    limits.countdownsPerUser = 1
+    limits.connectionsPerUser = 1
+    limits.streamsPerUser = 1
+    limits.recentEventsBytes = 64 << 10
+    world.service.adopt(limits)
+    world.settle()
+    let refused = world.call("Start", ["name": "c", "durationUSec": length], from: one)
+    #expect(refused.errorName == "QuotaExceeded")
+    #expect(refused["limit"] == 1 && refused["used"] == 2)
+    #expect(world.call("Subscribe", [:], .more, from: one).errorName == "QuotaExceeded")
+    let third = world.connect()
+    world.settle()
+    #expect(world.clients[third].isClosed)
+    #expect(!world.clients[one].isClosed && !world.clients[two].isClosed)
+    world.run(60_000_000)
+    #expect(
+      world.told(to: two).filter { $0.hasPrefix("expired") } == ["expired a", "expired b"])
+    world.service.adopt(Limits())
+    #expect(world.call("Start", ["name": "c", "durationUSec": length], from: one).error == nil)
+    #expect(world.problems == [])
+  }
+
   @Test func `a user may have MaxConnectionsPerUser, and one more is told and closed`() {
     var limits = Limits()
     limits.connectionsPerUser = 3

@@ -238,6 +238,22 @@ import Testing
     #expect(rig.view("a")?.state == .cancelled)
   }
 
+  /// It waits to be handed out as the revision it was.
+  @Test func `a payload set while a step back keeps one from being handed out does not lose it`()
+    throws
+  {
+    let rig = Rig()
+    try rig.start("a", until: Rig.morning.realtime + 10 * second)
+    rig.step(11 * second)
+    rig.advance()
+    rig.step(-5 * second)
+    rig.advance()
+    try rig.call(.setPayload([1]), "a")
+    #expect(rig.scheduler.brokenInvariant() == nil)
+    #expect(rig.pass(4 * second - 1).isEmpty)
+    #expect(rig.pass(1).map(\.payload) == [[1]])
+  }
+
   @Test func `restart ends what ran, told with what takes its place`() throws {
     let rig = Rig()
     try rig.start("a", 10 * second, payload: Array("{}".utf8))

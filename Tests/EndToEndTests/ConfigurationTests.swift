@@ -5,30 +5,6 @@ import Testing
 
 /// The daemon goes by its configuration, or says what is wrong with it and does not serve.
 @Suite struct ConfigurationTests {
-  /// A daemon's directory with a configuration, and what it says.
-  private struct Place: ~Copyable {
-    private let directory: TemporaryDirectory
-    var configuration: String { directory.path + "/main.conf" }
-    var socket: String { directory.path + "/socket" }
-    private var log: String { directory.path + "/log" }
-
-    init(_ text: String) throws {
-      let directory = try TemporaryDirectory(prefix: "configuration-")
-      let path = directory.path + "/main.conf"
-      try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
-      self.directory = directory
-    }
-
-    func start(_ options: String...) throws -> ChildProcess {
-      try ChildProcess(
-        running: "\(try #require(CurrentProcess.folder))/countdownd",
-        arguments: ["--config", configuration, "--socket", socket] + options,
-        error: .file(path: log))
-    }
-
-    func said() throws -> String { try readFile(log) }
-  }
-
   @Test func `a bad value keeps it from starting, and it says where`() throws {
     let place = try Place("[Countdownd]\nMaxConnections=none\n")
     var daemon = try place.start()

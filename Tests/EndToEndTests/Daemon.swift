@@ -35,28 +35,40 @@ struct Daemon: ~Copyable {
   }
 
   /// A number from its `/proc/PID/status`; memory is in KiB.
-  func status(_ key: String) throws -> Int {
-    let text = try readFile("/proc/\(pid)/status")
-    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(key):") })
-    let number = line.drop { !$0.isNumber }.prefix { $0.isNumber }
-    return try #require(Int(number))
-  }
-}
+  func status(_ key: String) throws -> Int { try EndToEndTests.status(key, of: pid) }
 
-extension Daemon {
   /// How often it has waited so far, once it has done what it was asked for: a busy machine may let it
   /// get to that late.
-  func wakesOnceQuiet() throws -> Int {
-    var wakes = try status("voluntary_ctxt_switches")
-    for _ in 0..<50 {
-      pass(milliseconds: 300)
-      let now = try status("voluntary_ctxt_switches")
-      if now == wakes { return now }
-      wakes = now
-    }
-    Issue.record("it is never quiet")
-    return wakes
+  func wakesOnceQuiet() throws -> Int { try EndToEndTests.wakesOnceQuiet(of: pid) }
+}
+
+/// A number from a process's `/proc/PID/status`; memory is in KiB.
+func status(_ key: String, of pid: Int32) throws -> Int {
+  let text = try readFile("/proc/\(pid)/status")
+  let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(key):") })
+  let number = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+  return try #require(Int(number))
+}
+
+/// How long a process has run on a processor so far, in ticks of 10 ms.
+func processorTicks(of pid: Int32) throws -> Int {
+  let text = try readFile("/proc/\(pid)/stat")
+  let end = try #require(text.lastIndex(of: ")"))  // Its name may contain anything.
+  let fields = text[end...].split(separator: " ")
+  return try #require(Int(fields[12])) + #require(Int(fields[13]))
+}
+
+/// How often a process has waited so far, once it has done what it was asked for.
+func wakesOnceQuiet(of pid: Int32) throws -> Int {
+  var wakes = try status("voluntary_ctxt_switches", of: pid)
+  for _ in 0..<50 {
+    pass(milliseconds: 300)
+    let now = try status("voluntary_ctxt_switches", of: pid)
+    if now == wakes { return now }
+    wakes = now
   }
+  Issue.record("it is never quiet")
+  return wakes
 }
 
 func readFile(_ path: String) throws -> String {
@@ -160,4 +172,22 @@ func awaitService(at path: String) throws {
     pass(milliseconds: 10)
   }
   Issue.record("no daemon answers at \(path)")
+}
+
+/// Starts so many countdowns `many/0`… of one length in µs, and waits until all are started.
+func startMany(_ count: Int, durationUSec: Int64, at path: String) throws {
+  let socket = try StreamSocket(connectingTo: path)
+  for start in stride(from: 0, to: count, by: 200) {
+    var bytes: [UInt8] = []
+    for index in start..<min(start + 200, count) {
+      bytes += encodeCall(
+        "io.countdownd.Countdown.Start",
+        parameters: encodeParameters {
+          $0.member("name", "many/\(index)")
+          $0.member("durationUSec", durationUSec)
+        }, wantsMore: false)
+    }
+    #expect(try socket.sendAll(bytes.span))
+    try awaitReplies(min(200, count - start), from: socket)
+  }
 }

@@ -61,6 +61,48 @@ import Testing
     }
   }
 
+  @Test func `B43 out of descriptors, those who are connected are served, and the rest later`()
+    throws
+  {
+    let place = try Place()
+    try ending(place.start(under: ["prlimit", "--nofile=64:64"])) { daemon in
+      try awaitService(at: place.socket)
+      var listener = try Connection(to: place.socket)
+      try listener.subscribe()
+      var caller = try Connection(to: place.socket)
+      _ = try caller.start("a", 2_000_000)
+      var holders = try (0..<199).map { _ in try Holder(at: place.socket) }
+      var last = try Connection(to: place.socket)
+      #expect(try place.awaitLines(2)[1].hasPrefix("Cannot accept another client: "))
+
+      let before = try processorTicks(of: daemon.pid)
+      let began = boottimeUSec()
+      let event = try #require(try listener.nextEvents()?.first)
+      #expect(event.name == "a" && event.kind == "expired")
+      #expect(boottimeUSec() - began < 3_000_000)
+      _ = try caller.start("b", 60_000_000)
+      // A tick is 10 ms.
+      let ticks = try processorTicks(of: daemon.pid) - before
+      #expect(ticks * 10_000 < (boottimeUSec() - began) / 10, "it took \(ticks) ticks")
+
+      // Enough for all that stay, whatever descriptors the daemon was born with.
+      holders.removeFirst(180)
+      let released = boottimeUSec()
+      _ = try last.call("Count")
+      #expect(boottimeUSec() - released < 1_500_000)
+      pass(milliseconds: 1_200)
+      #expect(try place.said().split(separator: "\n").count == 2)
+      withExtendedLifetime(holders) {}
+    }
+  }
+
+  /// A client that connects and holds.
+  private final class Holder {
+    private let socket: StreamSocket
+
+    init(at path: String) throws { socket = try StreamSocket(connectingTo: path) }
+  }
+
   @Test func `B47 frames that never end, are no JSON, come byte by byte or half`() throws {
     try withDaemon { daemon in
       var good = try daemon.connect()

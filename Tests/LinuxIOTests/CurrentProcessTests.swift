@@ -22,6 +22,19 @@ struct CurrentProcessTests {
     }
   }
 
+  @Test func `its limit of descriptors is raised as far as it may be, and no further`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 64, rlim_max: 200)
+      var result = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      try #require(result == 0)
+      for _ in 0..<2 {  // The second time there is nothing left to do.
+        try CurrentProcess.raiseDescriptorLimit()
+        result = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        try #require(result == 0 && limit.rlim_cur == 200 && limit.rlim_max == 200)
+      }
+    }
+  }
+
   @Test func `it exits with the status given`() async {
     await #expect(processExitsWith: .exitCode(5)) { CurrentProcess.exit(5) }
   }

@@ -45,18 +45,33 @@ refuse() {                           # refuse SENTENCE GLOB CMD: it fails and sa
 S=/run/countdownd/io.countdownd.Countdown
 I=io.countdownd.Countdown
 install -D -t "$payload/usr/bin" "$1/countdownd" "$1/countdownctl"
-install -D -m644 -t "$payload/usr/lib/systemd/system" "$here/../../systemd/countdownd.service"
+install -D -m644 -t "$payload/usr/lib/systemd/system" "$here/../../systemd/countdownd."{service,socket}
+install -D -m644 -t "$payload/usr/lib/systemd/catalog" "$here/../../systemd/catalog/countdownd.catalog"
+install -D -m644 "$here/../../systemd/countdownd.service.d/notify-reload.conf" "$payload/usr/local/lib/notify-reload.conf"
+install -D -m644 "$here/../../systemd/countdownd.socket.d/everybody.conf.example" "$payload/usr/local/lib/everybody.conf"
+install -D -m644 -t "$payload/etc/countdownd" "$here/../../config/countdownd.conf"
 install -D -m644 -t "$payload/usr/lib/sysusers.d" "$here/../../systemd/sysusers.d/countdownd.conf"
 install -D -m644 -t "$payload/usr/local/lib" "$here/service-peer.py"
-# A network of its own, so that abstract socket names are the container's, too.
-"$here/nspawn.sh" start -p "$payload" -- --private-network
+ln -s busybox "$payload/usr/bin/kill"   # The minimal guest has none; every real one has.
+cat >"$payload/usr/local/lib/clock.pl" <<'EOF'
+# adjtimex(2) that changes nothing: modes, its first field, is 0.
+my %number = (x86_64 => 159, aarch64 => 171);
+chomp(my $machine = `uname -m`);
+my $timex = "\0" x 512;
+exit(syscall($number{$machine}, $timex) < 0 ? 1 : 0);
+EOF
+# A network of its own, so that abstract socket names are the container's, too. nspawn itself forbids to
+# ask the clock's state; without CAP_SYS_TIME, which nobody in it has, nothing more can be done by that.
+"$here/nspawn.sh" start -p "$payload" -- --private-network --system-call-filter='adjtimex clock_adjtime'
 peer='python3 /usr/local/lib/service-peer.py'
 
 # The unit and its user.
 expect 'sysusers makes the user and its group' '*countdownd*/usr/sbin/nologin*countdownd*' \
   'systemd-sysusers && getent passwd countdownd && getent group countdownd'
 expect 'systemd-analyze verify has nothing to say' '' \
-  'systemd-analyze verify --man=no countdownd.service'
+  'systemd-analyze verify --man=no countdownd.service countdownd.socket'
+expect 'the sandbox is tight: exposure 1.5 or less' '*Overall exposure level for countdownd.service: [01].[0-9] *' \
+  'systemd-analyze security --no-pager --threshold=15 countdownd.service'
 
 # Ready, and by whom.
 expect 'start succeeds, and the first call after it is served' '*"created":true*' \
@@ -75,6 +90,12 @@ expect 'the socket is for root and the group' \
   "stat -c '%a %U %G %n' /run/countdownd $S"
 expect 'the daemon runs as its own user' 'countdownd' \
   'stat -c %U /proc/$(systemctl show -P MainPID countdownd)'
+expect 'it has no privileges, and a filter of system calls' \
+  $'CapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2' \
+  'grep -E "^(CapBnd|NoNewPrivs|Seccomp):" /proc/$(systemctl show -P MainPID countdownd)/status'
+expect 'its limit of descriptors is the highest' 'the same' \
+  'set -- $(grep "^Max open files" /proc/$(systemctl show -P MainPID countdownd)/limits)
+   [ "$4" = "$5" ] && [ "$4" -ge 8192 ] && echo the same'
 expect 'root may call' '*created*true*running*' \
   "countdownctl --json start shared 1h && countdownctl --json get shared"
 guest 'useradd --groups countdownd member && useradd stranger'
@@ -125,18 +146,89 @@ expect 'stop answers what was sent before, and takes less than 2 s' '600 calls*'
 expect 'it stopped well' $'Result=success\nExecMainStatus=0\nActiveState=inactive' \
   'systemctl show countdownd -p Result,ExecMainStatus,ActiveState'
 expect 'the journal says so' '*"MESSAGE":"Stopped"*' "$log _TRANSPORT=journal"
-refuse 'it leaves no socket behind' '*No such file*' 'stat /run/countdownd'
+refuse 'it leaves no socket behind' '*No such file*' "stat $S"
 expect 'a second start works, and nothing is left of the first' '*running*0*' \
   "systemctl start countdownd && $call.Count {}"
 expect 'killed, it comes back by itself' 'active' \
   'before=$(systemctl show -P MainPID countdownd); kill -KILL $before
    until now=$(systemctl show -P MainPID countdownd); [ $now != $before ] && [ $now != 0 ]; do sleep 0.05; done
    until systemctl is-active countdownd; do sleep 0.05; done 2>&1 | tail -n 1'
+
+# The watchdog.
+dropin=/run/systemd/system/countdownd.service.d
+guest "mkdir -p $dropin && printf '[Service]\nWatchdogSec=1\n' >$dropin/watchdog.conf
+  systemctl daemon-reload && systemctl restart countdownd && systemctl reset-failed countdownd"
+expect 'while its loop goes round nothing happens' '0' 'sleep 2.2; systemctl show -P NRestarts countdownd'
+expect 'a loop that stands still is ended by the watchdog, and serves again' $'*Watchdog timeout*\nactive' "
+  before=\$(systemctl show -P MainPID countdownd); kill -STOP \$before
+  until now=\$(systemctl show -P MainPID countdownd); [ \$now != \$before ] && [ \$now != 0 ]; do sleep 0.05; done
+  until systemctl -q is-active countdownd; do sleep 0.05; done
+  journalctl --sync; journalctl -b -o cat _PID=1 UNIT=countdownd.service | grep 'Watchdog timeout'; systemctl is-active countdownd"
+guest "rm $dropin/watchdog.conf; systemctl daemon-reload; systemctl restart countdownd"
+
+# Reload, as older ones do it and as systemd 253 and later do.
+conf=/etc/countdownd/countdownd.conf.d
+entry='journalctl --sync && journalctl -b -u countdownd -o json'
+for type in notify notify-reload; do
+  [ $type = notify ] || guest "rm -r $conf; cp /usr/local/lib/notify-reload.conf $dropin && systemctl daemon-reload && systemctl restart countdownd"
+  expect "Type=$type: it is that" $type 'systemctl show -P Type countdownd'
+  guest "rm -rf $conf && mkdir -p $conf && $call.Start '{\"name\":\"lives on\",\"durationUSec\":3600000000}'" >/dev/null
+  expect "Type=$type: reload takes the new configuration in, and drops nothing" \
+    '*QuotaExceeded*MaxPayloadBytes*"running":1,*' "
+    printf '[Countdownd]\nMaxPayloadBytes=2\nLogLateSec=0\n' >$conf/a.conf && systemctl reload countdownd
+    until [ \$(systemctl show -P SubState countdownd) = running ]; do sleep 0.02; done; sleep 0.2
+    $call.Start '{\"name\":\"x\",\"durationUSec\":1,\"payload\":{\"a\":1}}' && exit 1; $call.Count {}"
+  expect "Type=$type: a wrong one is refused with file and line, and the old one stays" \
+    "*last reload was refused*active*\"MESSAGE\":\"$conf/a.conf:2: MaxPayloadBytes=x: *" "
+    printf '[Countdownd]\nMaxPayloadBytes=x\n' >$conf/a.conf && systemctl reload countdownd; sleep 0.3
+    systemctl show -P StatusText countdownd; systemctl is-active countdownd
+    $entry MESSAGE_ID=c22986ef16784ac79c261efb0650c180 | tail -n 1"
+done
+
+# The journal and its catalog.
+expect 'a late expiry is an entry with its fields' '*"COUNTDOWN_NAME":"late one"*' "
+  rm -r $conf; mkdir $conf; printf '[Countdownd]\nLogLateSec=0\n' >$conf/a.conf; systemctl reload countdownd; sleep 0.2
+  $call.Start '{\"name\":\"late one\",\"durationUSec\":1000}' >/dev/null; sleep 0.2
+  $entry MESSAGE_ID=d8467ea05a024a7b8c51435408f47e8a | grep LATE_USEC | grep LATE_COUNT"
+guest 'journalctl --update-catalog'
+for id in 6650cbc2cf8e451f88ee6970900d186c:'serves calls' 8b9ced96f0dc451182087bf994f558bc:'has ended' \
+  51b67eb7dd1e40bea6d9f6c8268e38f1:'configuration again' c22986ef16784ac79c261efb0650c180:'refused its new' \
+  d8467ea05a024a7b8c51435408f47e8a:'microseconds: late one of the user with number 0'; do
+  expect "the catalog explains it: ${id#*:}" "*${id#*:}*" "journalctl -b -x --no-pager MESSAGE_ID=${id%%:*}"
+done
+guest "rm -r $conf $dropin; systemctl daemon-reload; systemctl stop countdownd"
+
+# The clock's state can be asked in the sandbox.
+guest "mkdir -p $dropin && printf '[Service]\nExecStartPre=/usr/bin/perl /usr/local/lib/clock.pl\n' >$dropin/clock.conf
+  systemctl daemon-reload"
+expect 'adjtimex can be called in the sandbox' 'active' 'systemctl start countdownd && systemctl is-active countdownd'
+guest "systemctl stop countdownd; rm -r $dropin; systemctl daemon-reload"
+
+# The socket unit.
+expect 'the socket is there before the daemon, for root and the group' $'660 root countdownd\ninactive' \
+  "systemctl start countdownd.socket && stat -c '%a %U %G' $S; systemctl is-active countdownd || true"
+expect 'the first call starts the daemon, which serves it' $'*"created":true*\nactive' \
+  "$call.Start '{\"name\":\"first\",\"durationUSec\":60000000}' && systemctl is-active countdownd"
+expect 'a member of the group may call' '*running*' 'runuser -u member -- countdownctl --json start shared 1h'
+refuse 'others may not' '*you may not connect*' 'runuser -u stranger -- countdownctl get shared'
+expect 'after a stop the socket is the same, and the next call starts the daemon again' $'*"running":0*\nactive' "
+  before=\$(stat -c %i $S); systemctl stop countdownd; [ \$(stat -c %i $S) = \$before ] &&
+  $call.Count {} && [ \$(stat -c %i $S) = \$before ] && systemctl is-active countdownd"
+expect 'with the drop-in everybody may call' '*created*' "
+  systemctl stop countdownd.socket countdownd; mkdir -p /run/systemd/system/countdownd.socket.d
+  cp /usr/local/lib/everybody.conf /run/systemd/system/countdownd.socket.d/; systemctl daemon-reload
+  systemctl start countdownd.socket && runuser -u stranger -- countdownctl --json start mine 1h"
+expect 'enabled, both come with the next boot' $'*enabled\nenabled' \
+  'systemctl enable countdownd.socket countdownd && systemctl is-enabled countdownd.socket countdownd'
+refuse 'stopped, the socket leaves nothing' '*No such file*' "systemctl stop countdownd.socket countdownd; stat $S"
+
+# Where it cannot serve.
 guest 'systemctl stop countdownd; mkdir -p /run/systemd/system/countdownd.service.d
   printf "[Service]\nRestart=no\nExecStart=\nExecStart=/usr/bin/countdownd --socket /nowhere/at/all\n" \
     >/run/systemd/system/countdownd.service.d/nowhere.conf; systemctl daemon-reload'
 refuse 'where it cannot serve, the start fails' '*failed*' 'systemctl start countdownd'
-expect 'and the journal says why, as an error' '*"MESSAGE":"*/nowhere/at: *' "$log _TRANSPORT=journal PRIORITY=3"
+expect 'and the journal says why, as an error' '*"MESSAGE":"*/nowhere/at: *' \
+  "$log _TRANSPORT=journal PRIORITY=3 MESSAGE_ID=40ffddfa11de485a9453f01eee8035e2"
 
 "$here/nspawn.sh" destroy
 [ ! -e "$VM_DIR/$VM_NAME.c" ] || die "something is left in $VM_DIR/$VM_NAME.c"

@@ -318,6 +318,7 @@ final class Oracle {
     }
     switch call.method {
     case "Count": judgeCount(news.reply, uid, world)
+    case "StartMany": judgeStartMany(news.reply, call, uid ?? client.uid, world, reading)
     case "CancelMany": judgeCancelMany(news.reply, call, uid, world)
     case "GetMany": judgeMany(news.reply, call, uid ?? client.uid, world, reading)
     case "List": judgeList(news.reply, call, uid, world, reading)
@@ -424,6 +425,30 @@ final class Oracle {
       && reply["paused"] == .integer(Int64(mine.count { $0.state == "paused" }))
       && reply["ended"] == .integer(Int64(mine.count { $0.isEnded }))
     if !isRight { fail(world, "Count: \(reply), \(mine)") }
+  }
+
+  /// Each result is one that the reply to a Start would be.
+  private func judgeStartMany(
+    _ reply: VirtualClient.Reply, _ call: VirtualClient.Call, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    let items = call.parameters["countdowns"]?.array ?? []
+    let results = reply["results"]?.array ?? []
+    if items.count != results.count || reply.error != nil { fail(world, "\(call): \(reply)") }
+    for (item, result) in zip(items, results) {
+      let error = result["error"]?.string
+      let one = VirtualClient.Reply(
+        error: error,
+        parameters: (error == nil ? result : result["errorParameters"])?.object ?? [:],
+        continues: false)
+      // Where verdicts come later, what became of the first may be long ago when the last is told.
+      if isDelayed, one.errorName != "StorageFailed" { continue }
+      judgeOne(
+        one,
+        VirtualClient.Call(
+          method: "Start", parameters: item, isStreamed: false, sentAfter: call.sentAfter),
+        uid, world, reading)
+    }
   }
 
   /// What it cancels is judged by its events; they and the counts must agree.

@@ -28,7 +28,7 @@ final class Simulation {
     case start, verb, look, count, list, stream, burst, oneway
     case subscribe, stall, noise, resume, vanish, connect, halfCall, garbage
     case runShort, runToWake, runLong, suspend, stepForward, stepBack, stallLoop
-    case lookAtMany, cancelMany
+    case lookAtMany, cancelMany, startMany
   }
 
   /// - Parameter isDelayed: On a ledger whose verdicts come later.
@@ -137,6 +137,11 @@ final class Simulation {
         "CancelMany",
         Bool.random(using: &random) ? ["names": .array(names)] : ["prefix": prefix],
         Int.random(in: 0..<5, using: &random) == 0 ? .oneway : nil)
+    case .startMany:
+      let items = (0..<Int.random(in: 0...6, using: &random)).map { _ in start() }
+      post(
+        "StartMany", ["countdowns": .array(items)],
+        Int.random(in: 0..<5, using: &random) == 0 ? .oneway : nil)
     case .list: post("List", ["prefix": ["", "a/", "b"].randomElement(using: &random)!])
     case .stream: post("List", [:], .more)
     case .burst:
@@ -209,9 +214,10 @@ final class Simulation {
       }
       parameters = .object(members)
     }
-    if method == "Start", let number = parameters["payload"]?["c"]?.integer {
+    for start in method == "Start" ? [parameters] : parameters["countdowns"]?.array ?? [] {
+      guard let number = start["payload"]?["c"]?.integer else { continue }
       let owner = parameters["owner"]?.integer ?? Int64(world.clients[client].uid)
-      oracle.note(start: number, parameters, of: UInt32(owner), sentAfter: world.readings.count)
+      oracle.note(start: number, start, of: UInt32(owner), sentAfter: world.readings.count)
     }
     world.post(method, parameters, flag, from: client)
   }

@@ -1,6 +1,7 @@
 import Glibc
 import LinuxIO
 import Systemd
+import TestSupport
 import Testing
 
 /// Each in a process of its own: `$NOTIFY_SOCKET` belongs to the process.
@@ -9,7 +10,7 @@ struct ServiceNotifierTests {
   @Test func `each message says what systemd expects, at a socket with a path`() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory(prefix: "systemd-")
-      let manager = try Manager(at: directory.path + "/notify")
+      let manager = ServiceManager(at: directory.path + "/notify")
       unsafe setenv("NOTIFY_SOCKET", directory.path + "/notify", 1)
       let notifier = ServiceNotifier()
       try #require(notifier.ready(status: "3 running") == .sent)
@@ -18,6 +19,8 @@ struct ServiceNotifierTests {
       try #require(manager.next() == "STATUS=4 running")
       try #require(notifier.watchdog() == .sent)
       try #require(manager.next() == "WATCHDOG=1")
+      try #require(notifier.reloading(sinceMonotonicUSec: 1_234_567) == .sent)
+      try #require(manager.next() == "RELOADING=1\nMONOTONIC_USEC=1234567")
       try #require(notifier.stopping(status: "bye") == .sent)
       try #require(manager.next() == "STOPPING=1\nSTATUS=bye")
       try #require(manager.next() == nil)
@@ -27,7 +30,7 @@ struct ServiceNotifierTests {
   @Test func `a socket without a path, beginning with @, is served as well`() async {
     await #expect(processExitsWith: .success) {
       let name = "@countdownd-test-\(getpid())"
-      let manager = try Manager(at: name)
+      let manager = ServiceManager(at: name)
       unsafe setenv("NOTIFY_SOCKET", name, 1)
       try #require(ServiceNotifier().ready(status: "x") == .sent)
       try #require(manager.next() == "READY=1\nSTATUS=x")
@@ -37,7 +40,7 @@ struct ServiceNotifierTests {
   @Test func `a line break in a status begins no other assignment`() async {
     await #expect(processExitsWith: .success) {
       let name = "@countdownd-test-\(getpid())"
-      let manager = try Manager(at: name)
+      let manager = ServiceManager(at: name)
       unsafe setenv("NOTIFY_SOCKET", name, 1)
       try #require(ServiceNotifier().status("a\nMAINPID=1\r\nb") == .sent)
       try #require(manager.next() == "STATUS=a MAINPID=1 b")
@@ -59,7 +62,7 @@ struct ServiceNotifierTests {
       unsafe setenv("NOTIFY_SOCKET", path, 1)
       let absent = SystemCallError(call: "connect", code: ENOENT, path: path)
       try #require(ServiceNotifier().ready(status: "x") == .failed(absent))
-      do { _ = try Manager(at: path) }  // Its file stays, and nobody listens.
+      do { _ = ServiceManager(at: path) }  // Its file stays, and nobody listens.
       let gone = SystemCallError(call: "connect", code: ECONNREFUSED, path: path)
       try #require(ServiceNotifier().watchdog() == .failed(gone))
       let name = "@countdownd-test-gone-\(getpid())"
@@ -72,7 +75,7 @@ struct ServiceNotifierTests {
   @Test func `B54 a manager that does not read holds nobody up`() async {
     await #expect(processExitsWith: .success) {
       let name = "@countdownd-test-\(getpid())"
-      let manager = try Manager(at: name)
+      let manager = ServiceManager(at: name)
       unsafe setenv("NOTIFY_SOCKET", name, 1)
       let notifier = ServiceNotifier()
       var sent = 0
@@ -99,38 +102,5 @@ struct ServiceNotifierTests {
       unsafe setenv("WATCHDOG_PID", "1", 1)
       try #require(notifier.watchdogIntervalUSec == nil)
     }
-  }
-}
-
-/// The service manager's end of `$NOTIFY_SOCKET`.
-private struct Manager: ~Copyable {
-  private let descriptor: FileDescriptor
-
-  /// - Parameter address: A path, or "@" and a name in the abstract namespace.
-  init(at address: String) throws {
-    let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let descriptor = FileDescriptor(owning: socket(AF_UNIX, type, 0))
-    let fd = descriptor.rawValue
-    var name = sockaddr_un()
-    name.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &name.sun_path) { field in
-      unsafe field.copyBytes(from: address.utf8)
-      if address.hasPrefix("@") { unsafe field[0] = 0 }
-    }
-    let length = socklen_t(2 + address.utf8.count)
-    let result = unsafe withUnsafePointer(to: name) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(fd, $0, length)
-      }
-    }
-    try #require(result == 0)
-    self.descriptor = descriptor
-  }
-
-  /// The next message that came, or `nil`.
-  borrowing func next() -> String? {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe recv(descriptor.rawValue, &bytes, bytes.count, 0)
-    return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
   }
 }

@@ -40,6 +40,13 @@ package struct Coverage: Sendable {
       {
         self.words.insert("\(name).\(word)")
       }
+    case (.named(let name), .object(let members)):
+      guard case .structure(let inner)? = InterfaceDescription.countdown.types[name] else { return }
+      for field in inner {
+        guard let value = members[field.name] else { continue }
+        fields.insert("\(name).\(field.name)")
+        noteWords(of: value, as: field.type)
+      }
     default: break
     }
   }

@@ -16,6 +16,15 @@ package struct VirtualClient {
     /// The turns after which it was sent, and the one that answered it last.
     package let sentAfter: Int
     package var answeredIn = 0
+
+    package init(
+      method: String, parameters: JSONTree, isStreamed: Bool, sentAfter: Int
+    ) {
+      self.method = method
+      self.parameters = parameters
+      self.isStreamed = isStreamed
+      self.sentAfter = sentAfter
+    }
   }
 
   /// One message from the daemon.
@@ -24,6 +33,12 @@ package struct VirtualClient {
     package let error: String?
     package let parameters: [String: JSONTree]
     package let continues: Bool
+
+    package init(error: String?, parameters: [String: JSONTree], continues: Bool) {
+      self.error = error
+      self.parameters = parameters
+      self.continues = continues
+    }
 
     /// The error's last part, `AlreadyExpired`.
     package var errorName: String? { error?.split(separator: ".").last.map(String.init) }
