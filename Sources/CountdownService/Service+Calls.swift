@@ -37,12 +37,12 @@ extension Service {
         refuseOverlong(index, bytes: message.count)
         break
       }
-      guard calls < Service.callsPerTurn, bytes < Service.bytesPerTurn, callBudget > 0 else {
+      guard calls < callShare, bytes < Service.bytesPerTurn, callBudget > 0 else {
         enqueue(index)
         break
       }
       calls += 1
-      callBudget -= 1
+      callBudget -= 1 + message.count / Service.bytesPerCost
       bytes += message.count
       if carryOut(input.message(message), from: index) { input.take(message) }
       if connections[index].isDeaf { abandonStream(index) }
@@ -50,8 +50,11 @@ extension Service {
     if !connections[index].isClosing { swap(&input, &connections[index].input) }
   }
 
-  /// Calls and bytes that are handled for one connection in a turn; the rest waits for the next.
-  private static let callsPerTurn = 256
+  /// Bytes of a call that cost as much as a short call does.
+  private static let bytesPerCost = 512
+  /// Calls and bytes that are handled for one connection in a turn, at most; the rest waits for the
+  /// next.
+  static let callsPerTurn = 256
   private static let bytesPerTurn = 1 << 20
 
   private mutating func refuseOverlong(_ index: Int, bytes: Int) {
@@ -277,6 +280,7 @@ extension Service {
       throw Refusal.quotaExceeded(
         resource: .namesPerCall, limit: limits.namesPerGet, used: names.count)
     }
+    callBudget -= names.count
     var found: [EntryID] = []
     var missing: [[UInt8]] = []
     for (place, text) in names.enumerated() {

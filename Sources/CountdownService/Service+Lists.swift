@@ -26,6 +26,8 @@ extension Service {
       }
     case .all: try go(to: request.after, in: message, &listing)
     }
+    // Nobody would hear it, and of all calls it alone costs much.
+    guard !connections[index].isDeaf else { return }
     if isStreamed {
       connections[index].activity = .listing(listing)
       continueListing(index)

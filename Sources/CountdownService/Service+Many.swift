@@ -202,6 +202,7 @@ extension Service {
     defer { cancelling.selection = .names(names, user: user, next: next) }
     let end = min(next + Service.changesPerTurn, names.count)
     while next < end, cancelling.failure == nil {
+      callBudget -= 1
       let name = LockedName(user: user, name: names[next])
       let existing = scheduler.find(user: user, name: name.name.span)
       guard isFree(existing, name) else {
@@ -228,6 +229,7 @@ extension Service {
     collect(listing, user: user, limit: Service.changesPerTurn)
     let slice = page
     for id in slice where cancelling.failure == nil {
+      callBudget -= 1
       let name = LockedName(user: user, name: nameBytes(of: id))
       guard isFree(id, name) else {
         waitAlone(for: name, index)

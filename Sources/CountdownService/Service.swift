@@ -35,9 +35,11 @@ package struct Service: ~Copyable {
   /// Connections whose name has become free in this turn, in the order in which they came to it.
   var woken: [ConnectionID] = []
   private var touched: [ConnectionID] = []
-  /// What calls may still cost in this turn: one each, and one for each countdown that a list looks
-  /// at. The last one may overdraw it.
+  /// What calls may still cost in this turn: one each, one for each 512 bytes of it, and one for each
+  /// countdown that it looks at beyond the first. The last one may overdraw it.
   var callBudget = 0
+  /// Calls that this turn handles for each connection.
+  var callShare = 0
 
   var ring: EventRing
   var streams: [ConnectionID] = []
@@ -206,9 +208,12 @@ package struct Service: ~Copyable {
   }
 
   /// A connection is read from while what it sent is being handled: up to one message of the largest
-  /// size while it is free, and only a little ahead while it is busy or does not read its replies.
+  /// size while that has not come whole, and only a little ahead while one waits for its turn, the
+  /// connection is busy, or does not read its replies.
   private func hasRoom(_ index: Int) -> Bool {
-    if case .calling = connections[index].activity, mayBeAnswered(index) {
+    if case .calling = connections[index].activity, mayBeAnswered(index),
+      !connections[index].input.holdsMessage
+    {
       return connections[index].input.count <= limits.messageBytes
     }
     return connections[index].input.count < Service.aheadBytes
@@ -219,7 +224,7 @@ package struct Service: ~Copyable {
     connections[index].pendingBytes <= max(limits.queuedReplyBytes - limits.messageBytes, 0)
   }
 
-  /// So much is read ahead of a connection that is busy.
+  /// So much is read ahead of a connection.
   private static let aheadBytes = 64 << 10
 
   /// Lends the output of a connection that has not left yet, to be sent from its beginning.
@@ -271,6 +276,8 @@ package struct Service: ~Copyable {
     woken.removeAll(keepingCapacity: true)
     ready.removeAll(keepingCapacity: true)
     callBudget = Service.callCostPerTurn
+    // Shared evenly: who sends little waits for a share of each of the others, not for all they sent.
+    callShare = max(1, min(Service.callsPerTurn, callBudget / max(queue.count, 1)))
     for (position, id) in queue.enumerated() {
       guard callBudget > 0 else {
         postpone(queue[position...])

@@ -8,8 +8,13 @@ internal import Systemd
 package enum Daemon {
   /// Serves until it is told to stop.
   ///
+  /// - Parameter arguments: `nil` where one is no UTF-8.
   /// - Returns: The exit status: 0 after a stop, 1 if it cannot serve, 2 for a wrong command line.
-  package static func run(arguments: [String]) -> Int32 {
+  package static func run(arguments: [String]?) -> Int32 {
+    guard let arguments else {
+      try? StandardStream.error.write("countdownd: an argument is no UTF-8\n")
+      return 2
+    }
     let options: DaemonOptions
     do throws(DaemonOptions.UsageError) {
       switch try DaemonOptions.parse(arguments) {

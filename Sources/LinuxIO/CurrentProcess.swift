@@ -8,8 +8,19 @@ package enum CurrentProcess {
   /// The user whose rights it has.
   package static var effectiveUserID: UInt32 { geteuid() }
 
-  /// Its arguments, the program's name first.
-  package static var arguments: [String] { CommandLine.arguments }
+  /// Its arguments, without the program's name; `nil` where one is no UTF-8, for a mended one would
+  /// name something else.
+  package static var arguments: [String]? {
+    var arguments: [String] = []
+    for index in 1..<max(Int(CommandLine.argc), 1) {
+      // SAFETY: of `argc` strings, which the C library keeps for as long as the process lives.
+      guard let pointer = unsafe CommandLine.unsafeArgv[index],
+        let argument = unsafe String(validatingCString: pointer)
+      else { return nil }
+      arguments.append(argument)
+    }
+    return arguments
+  }
 
   /// The folder its program lies in: others that were built or installed with it are there, too.
   package static var folder: String? {

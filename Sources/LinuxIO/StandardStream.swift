@@ -7,6 +7,20 @@ package enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
+  /// Fills the places of those that this process was started without. To be called first of all: else
+  /// the next descriptor opened, a socket or a lock, would be taken for one of them.
+  ///
+  /// What is put there can neither be read from nor written to, just as if it were closed.
+  package static func fillGaps() {
+    for stream in [StandardStream.input, .output, .error] {
+      let (_, code) = uninterrupted { fcntl(stream.rawValue, F_GETFD) }
+      guard code == EBADF else { continue }
+      let mode = stream == .input ? O_WRONLY : O_RDONLY
+      // SAFETY: the kernel reads the path, which Swift keeps alive, during the call only.
+      _ = uninterrupted { unsafe open("/dev/null", mode) }  // The lowest that is free: this one.
+    }
+  }
+
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
   /// The size of the terminal in characters; `nil` if it is none or does not say.

@@ -15,6 +15,10 @@ package struct InputBuffer: Sendable {
   /// Bytes that wait, whole messages and the beginning of one.
   package var count: Int { bytes.count - start }
 
+  /// Whether a whole message was found that is not taken yet. What arrived since the last
+  /// ``nextMessage()`` is not looked at.
+  package var holdsMessage: Bool { searched < bytes.count && bytes[searched] == 0 }
+
   package mutating func append(_ arrived: Span<UInt8>) {
     if start == bytes.count {
       bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)

@@ -1,7 +1,10 @@
 import LinuxIO
 
 do {
-  let options = try Options(Array(CurrentProcess.arguments.dropFirst()))
+  guard let arguments = CurrentProcess.arguments else {
+    throw Options.UsageError(text: "an argument is no UTF-8")
+  }
+  let options = try Options(arguments)
   switch options.workload {
   case "wheel": WheelWorkload.run(options)
   case "lateness": try LatenessWorkload.run(options)

@@ -23,8 +23,13 @@ let globalOptions = [
   Option("--version", help: "the version of this program"),
 ]
 
-/// Carries out what was typed after the program's name, and says how it went.
-func run(_ typed: [String]) -> Int32 {
+/// Carries out what was typed after the program's name, and says how it went; `nil` is what cannot be
+/// read.
+func run(_ typed: [String]?) -> Int32 {
+  guard let typed else {
+    complain("an argument is no UTF-8", advice: "names and all else are UTF-8")
+    return ExitStatus.usage
+  }
   let arguments = typed.map { $0 == "-h" ? "--help" : $0 }
   let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
   do {

@@ -11,4 +11,5 @@ let verbs: [Verb] = [
   .demo,  // Demo.swift, and its three stories
 ]
 
-CurrentProcess.exit(run(Array(CurrentProcess.arguments.dropFirst())))
+StandardStream.fillGaps()
+CurrentProcess.exit(run(CurrentProcess.arguments))

@@ -1,4 +1,5 @@
 import DaemonHost
 import LinuxIO
 
-CurrentProcess.exit(Daemon.run(arguments: Array(CurrentProcess.arguments.dropFirst())))
+StandardStream.fillGaps()
+CurrentProcess.exit(Daemon.run(arguments: CurrentProcess.arguments))

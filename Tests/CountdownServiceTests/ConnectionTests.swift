@@ -177,7 +177,7 @@ struct ConnectionTests {
 
   // MARK: Clients that send much
 
-  @Test func `a turn handles so many calls in all, and the others first in the next`() {
+  @Test func `a turn handles so many calls in all, shared evenly among those who sent some`() {
     let world = World()
     world.checksInvariants = false
     let clients = (0..<30).map { _ in world.connect() }
@@ -188,15 +188,101 @@ struct ConnectionTests {
       }
     }
     world.turn()
-    #expect(world.service.scheduler.users.counts.running == 2_048)
+    for client in clients {
+      #expect(world.clients[client].calls.count { $0.isAnswered } == 2_048 / 30)
+    }
     #expect(world.service.nextWake == .now)
-    // Who comes now comes after those who wait.
-    world.post("Cancel", ["name": "29/99"], from: clients[0])
-    world.turn()
-    #expect(world.service.scheduler.users.counts.running == 2_999)
     world.settle()
+    #expect(world.service.scheduler.users.counts.running == 3_000)
     #expect(world.service.brokenInvariant() == nil)
     #expect(world.problems == [])
+  }
+
+  @Test func `who sends one call waits for a share of the others', not for all they sent`() {
+    let world = World()
+    world.checksInvariants = false
+    for _ in 0..<200 {
+      let greedy = world.connect()
+      for _ in 0..<200 { world.post("Count", from: greedy) }
+    }
+    world.turn()
+    let client = world.connect()
+    world.post("Count", from: client)
+    world.turn()
+    #expect(world.clients[client].calls[0].isAnswered)
+    world.settle()
+    #expect(world.problems == [])
+  }
+
+  @Test func `those whom a turn has no room for come first in the next`() {
+    let world = World()
+    world.checksInvariants = false
+    let clients = (0..<2_100).map { world.connect(uid: UInt32($0 / 1_000)) }
+    for client in clients { for _ in 0..<2 { world.post("Count", from: client) } }
+    world.turn()
+    #expect(clients.count { world.clients[$0].calls[0].isAnswered } == 2_048)
+    world.turn()
+    #expect(clients.allSatisfy { world.clients[$0].calls[0].isAnswered })
+    #expect(!clients.allSatisfy { world.clients[$0].calls[1].isAnswered })
+    world.settle()
+    #expect(world.problems == [])
+  }
+
+  @Test func `long calls count for as much as they cost`() {
+    let world = World()
+    world.checksInvariants = false
+    let clients = (0..<30).map { _ in world.connect() }
+    let long: JSONTree = .string(String(repeating: "x", count: 51_100))
+    for client in clients { world.post("Get", ["name": long], from: client) }
+    world.turn()
+    #expect(clients.count { world.clients[$0].calls[0].isAnswered } == 21)
+    world.settle()
+    #expect(world.problems == [])
+  }
+
+  @Test func `calls that cancel many take turns like calls that cancel one`() {
+    let world = World()
+    world.checksInvariants = false
+    let clients = (1...20).map { world.connect(uid: $0) }
+    for client in clients {
+      for number in 0..<250 {
+        world.post("Start", ["name": .string("n\(number)"), "durationUSec": length], from: client)
+      }
+    }
+    world.settle()
+    for client in clients { world.post("CancelMany", ["prefix": "n"], from: client) }
+    world.turn()
+    #expect(world.service.scheduler.users.counts.ended == 9 * 250)
+    world.settle()
+    #expect(world.service.scheduler.users.counts.ended == 20 * 250)
+    #expect(world.problems == [])
+  }
+
+  @Test func `while a call waits for its turn little more is read`() {
+    let world = World()
+    world.checksInvariants = false
+    let client = world.connect()
+    for _ in 0..<4_000 { world.post("Count", from: client) }
+    world.turn()
+    #expect(world.service.wish(of: world.clients[client].id)?.wantsInput == false)
+    world.settle()
+    #expect(world.clients[client].calls.allSatisfy { $0.isAnswered })
+    #expect(world.problems == [])
+  }
+
+  @Test func `nothing is looked for any more for a client that has gone`() {
+    let world = World()
+    world.checksInvariants = false
+    let client = world.connect()
+    for number in 0..<3_000 {
+      world.post("Start", ["name": .string("n\(number)"), "durationUSec": length], from: client)
+    }
+    world.settle()
+    for _ in 0..<100 { world.post("List", ["state": "missed"], from: client) }
+    world.post("Start", ["name": "last", "durationUSec": length], from: client)
+    world.vanish(client)
+    world.turn()
+    #expect(world.service.scheduler.users.counts.running == 3_001)
   }
 
   @Test func `lists that look at many and find none take turns like calls that do something`() {

@@ -18,6 +18,28 @@ struct StandardStreamTests {
     #expect(error.contains("to standard error\n"))
   }
 
+  /// In a process of its own, which loses them.
+  @Test func `no descriptor that is opened takes the place of a standard one`() async {
+    await #expect(processExitsWith: .success) {
+      close(0)
+      close(2)
+      StandardStream.fillGaps()
+      let fd = unsafe open("/dev/null", O_RDWR)
+      try #require(fd > 2)
+      // As if they were closed.
+      do throws(SystemCallError) {
+        try StandardStream.error.write("x")
+        Issue.record("wrote to nothing")
+      } catch {
+        try #require(error == SystemCallError(call: "write", code: EBADF))
+      }
+      var byte: UInt8 = 0
+      try #require(unsafe read(0, &byte, 1) == -1 && errno == EBADF)
+      try StandardStream.output.write("")  // That one was there.
+      try #require(fcntl(1, F_GETFL) >= 0)
+    }
+  }
+
   @Test func `writing to a non-blocking descriptor waits for its reader`() throws {
     let pair = try SocketPair()
     var counter = try ByteCounter(reading: pair.far)

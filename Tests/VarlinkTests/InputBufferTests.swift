@@ -51,9 +51,12 @@ struct InputBufferTests {
   @Test func `a message that was found and not taken is found again`() {
     var buffer = InputBuffer()
     buffer.append([7, 0, 8, 0].span)
+    #expect(!buffer.holdsMessage)
     #expect(buffer.nextMessage() == 0..<1)
+    #expect(buffer.holdsMessage)
     #expect(buffer.nextMessage() == 0..<1)
     #expect(drain(&buffer) == [[7], [8]])
+    #expect(!buffer.holdsMessage)
   }
 
   @Test(arguments: 0..<15 as Range<UInt64>)
