@@ -5,7 +5,7 @@ extension JSONWriter {
   /// Begins a reply; its parameters follow, as keys and values.
   package mutating func beginReply() {
     beginObject()
-    key(.parameters)
+    key(EnvelopeKey.parameters)
     beginObject()
   }
 
@@ -15,7 +15,7 @@ extension JSONWriter {
   package mutating func endReply(continues: Bool = false) {
     endObject()
     if continues {
-      key(.continues)
+      key(EnvelopeKey.continues)
       boolean(true)
     }
     endObject()
@@ -25,18 +25,18 @@ extension JSONWriter {
   /// Begins an error; its parameters follow. ``endReply(continues:)`` ends it.
   package mutating func beginError(_ name: String) {
     beginObject()
-    key(.error)
+    key(EnvelopeKey.error)
     string(name)
-    key(.parameters)
+    key(EnvelopeKey.parameters)
     beginObject()
   }
 }
 
 /// The keys of the envelopes, prepared once.
-extension JSONLiteral {
-  fileprivate static let parameters = JSONLiteral("parameters")
-  fileprivate static let continues = JSONLiteral("continues")
-  fileprivate static let error = JSONLiteral("error")
+private enum EnvelopeKey {
+  static let parameters = JSONLiteral("parameters")
+  static let continues = JSONLiteral("continues")
+  static let error = JSONLiteral("error")
 }
 
 /// The errors that every Varlink service knows (`org.varlink.service`).

@@ -55,7 +55,7 @@ private struct FuzzedPeer: ~Copyable {
       at: reading, limits: limits,
       terms: isDelayed ? delayed : .inMemory(wallClock: 1, notSupported: 95),
       identity: Service.Identity(version: "0"), reserving: 0)
-    id = service.open(uid: 1_000)
+    id = service.open(uid: 1_000, isAdmin: false)
   }
 
   mutating func play(_ bytes: [UInt8]) {
