@@ -29,15 +29,15 @@ extension Verb {
 
     try stage.say("Order 1003 is being paid in the very last moment.")
     let lastMoment = contested - 400
-    guard try stage.wait(until: lastMoment - 5_000, orExpiryOf: "orders/1003", signals) == nil
-    else {
-      throw Failure(message: "'orders/1003' expired early, which is a fault of the daemon")
-    }
+    // On a busy machine this program itself may be late: then the notice is here before the payment.
+    let isTooLate =
+      try stage.wait(until: lastMoment - 5_000, orExpiryOf: "orders/1003", signals) != nil
     Clocks.sleep(untilBoottimeNSec: lastMoment * 1_000)
     let isCancelled = try cancelInTheLastMoment(on: &stage)
     // Until every deadline has passed for long enough to have heard of it.
     let end = max(contested, paid) + 100_000
-    let hasExpired = try stage.wait(until: end, orExpiryOf: "orders/1003", signals) != nil
+    let hasExpired =
+      try isTooLate || stage.wait(until: end, orExpiryOf: "orders/1003", signals) != nil
     guard isCancelled != hasExpired else {
       throw Failure(message: "a Cancel and an expiry agreed, which is a fault of the daemon")
     }
