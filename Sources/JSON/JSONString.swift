@@ -21,6 +21,8 @@
   package func appendDecoded(from bytes: Span<UInt8>, to output: inout [UInt8]) {
     // Decoding never makes a string longer: an escape of six bytes stands for three at most.
     let token = bytes.extracting(range)
+    // Appending nothing would still write to the storage that all empty arrays share.
+    guard !token.isEmpty else { return }
     output.append(addingCapacity: token.count) { (output: inout OutputSpan<UInt8>) in
       var at = 0
       while at < token.count {

@@ -20,6 +20,7 @@ package struct InputBuffer: Sendable {
   package var holdsMessage: Bool { searched < bytes.count && bytes[searched] == 0 }
 
   package mutating func append(_ arrived: Span<UInt8>) {
+    guard !arrived.isEmpty else { return }
     if start == bytes.count {
       bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
       start = 0
