@@ -67,13 +67,15 @@ import Testing
       var random = SplitMix64(seed: 7)
       var paid = 0
       var expired = 0
+      var callUSec: Int64 = 0  // How long a payment takes to arrive, about: learnt below.
       for order in 0..<500 {
         let name = "orders/\(order)"
-        let length = Int64.random(in: 200...1_200, using: &random)
+        let length = 2 * callUSec + .random(in: 200...1_200, using: &random)
         let started = try shop.start(name, length, payload: #"{"order":\#(order)}"#)
-        // Paid about when it runs out: before, after, or in the same moment.
+        // Paid so that it arrives about when it runs out: before, after, or in the same moment.
         let moment =
-          try #require(started.deadline?.boottimeUSec) + .random(in: -150...150, using: &random)
+          try #require(started.deadline?.boottimeUSec) - callUSec
+          + .random(in: -150...150, using: &random)
         while boottimeUSec() < moment {}
         let refusal = try refusal { _ = try shop.call("Cancel", name) }
         let events = try #require(try listener.nextEvents())
@@ -81,11 +83,13 @@ import Testing
         #expect(events.count == 1 && event.name == name, "order \(order)")
         if let refusal {
           expired += 1
+          callUSec += 50
           #expect(refusal.name == "io.countdownd.Countdown.AlreadyExpired")
           #expect(event.kind == "expired", "order \(order) was refused its payment")
           #expect(event.payload == Array(#"{"order":\#(order)}"#.utf8))
         } else {
           paid += 1
+          callUSec = max(0, callUSec - 50)
           #expect(event.kind == "cancelled", "order \(order) was paid")
         }
         #expect(event.revision == started.revision)
