@@ -21,6 +21,10 @@ package enum Command: Sendable {
   case subscribe(SubscribeRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+  case ping
+  case reload
+  /// 0 … 7, as in syslog(3).
+  case setLogLevel(Int)
 }
 
 /// One of the countdowns of a `StartMany`.
@@ -104,6 +108,9 @@ extension DecodedCall {
       case .subscribe: try decodeSubscribe(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
+      case .ping: try decodeNothing(&parameters, .ping)
+      case .reload: try decodeNothing(&parameters, .reload)
+      case .setLogLevel: try decodeLogLevel(&parameters)
       }
     if let owner = parameters.owner {
       // The largest number means nobody, to the kernel as well.
@@ -373,6 +380,18 @@ extension DecodedCall {
     }
     guard let interface else { throw .invalidParameter("interface") }
     return DecodedCall(command: .getInterfaceDescription(interface: interface))
+  }
+
+  private static func decodeLogLevel(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var level: Int64?
+    while try parameters.next() {
+      guard parameters.at("level", 0) else { throw parameters.unknown() }
+      level = try parameters.integer()
+    }
+    guard let level, (0...7).contains(level) else { throw .invalidParameter("level") }
+    return DecodedCall(command: .setLogLevel(Int(level)))
   }
 
   private static func decodeNothing(

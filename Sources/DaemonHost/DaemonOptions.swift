@@ -69,8 +69,8 @@ package struct DaemonOptions: Equatable, Sendable {
     /run/countdownd/io.countdownd.Countdown (root) or
     $XDG_RUNTIME_DIR/countdownd/io.countdownd.Countdown (others).
     Without --config it reads \(ConfigurationFiles.defaultMainFile) and
-    \(ConfigurationFiles.defaultMainFile).d/*.conf, as far as they exist; SIGHUP makes it read them
-    again. SIGTERM and SIGINT end it.
+    \(ConfigurationFiles.defaultMainFile).d/*.conf, as far as they exist; SIGHUP, or
+    io.systemd.service.Reload on its socket, makes it read them again. SIGTERM and SIGINT end it.
 
     """
 
