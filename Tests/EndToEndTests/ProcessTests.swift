@@ -6,7 +6,8 @@ import Testing
 /// What the programs do with what they are started with, and how the daemon ends.
 @Suite struct ProcessTests {
   private static func program(_ name: String) throws -> String {
-    "\(try #require(CurrentProcess.folder))/\(name)"
+    let folder = name == "countdownd" ? daemonFolder : CurrentProcess.folder
+    return "\(try #require(folder))/\(name)"
   }
 
   /// Runs a program by a shell that changes its descriptors first.
