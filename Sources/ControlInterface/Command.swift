@@ -22,6 +22,10 @@ package enum Command: Sendable {
   case watch(WatchRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+  case ping
+  case reload
+  /// 0 … 7, as in syslog(3).
+  case setLogLevel(Int)
 }
 
 /// One of the countdowns of a `StartMany`.
@@ -115,6 +119,9 @@ extension DecodedCall {
       case .watch: try decodeWatch(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
+      case .ping: try decodeNothing(&parameters, .ping)
+      case .reload: try decodeNothing(&parameters, .reload)
+      case .setLogLevel: try decodeLogLevel(&parameters)
       }
     if let owner = parameters.owner {
       // The largest number means nobody, to the kernel as well.
@@ -404,6 +411,18 @@ extension DecodedCall {
     }
     guard let interface else { throw .invalidParameter("interface") }
     return DecodedCall(command: .getInterfaceDescription(interface: interface))
+  }
+
+  private static func decodeLogLevel(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var level: Int64?
+    while try parameters.next() {
+      guard parameters.at("level", 0) else { throw parameters.unknown() }
+      level = try parameters.integer()
+    }
+    guard let level, (0...7).contains(level) else { throw .invalidParameter("level") }
+    return DecodedCall(command: .setLogLevel(Int(level)))
   }
 
   private static func decodeNothing(

@@ -1,11 +1,12 @@
 package import JSON
 package import Varlink
 
-/// The methods of the two interfaces.
+/// The methods of the three interfaces.
 package enum Method: Sendable, CaseIterable {
   case start, startMany, get, getMany, list, count
   case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe, watch
   case getInfo, getInterfaceDescription
+  case ping, reload, setLogLevel
 
   /// Whose countdowns its calls may be about.
   enum Scope {
@@ -23,7 +24,7 @@ package enum Method: Sendable, CaseIterable {
       .setPayload, .watch:
       .owner
     case .list, .count, .cancelMany, .subscribe: .allOwners
-    case .getInfo, .getInterfaceDescription: .none
+    case .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
     }
   }
 
@@ -54,9 +55,12 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {
       return .getInterfaceDescription
     }
+    if name.matches("io.systemd.service.Ping", in: message) { return .ping }
+    if name.matches("io.systemd.service.Reload", in: message) { return .reload }
+    if name.matches("io.systemd.service.SetLogLevel", in: message) { return .setLogLevel }
     let text = name.text(in: message)
     let interface = text.lastIndex(of: ".").map { String(text[..<$0]) } ?? ""
-    if interface == InterfaceFile.name || interface == ServiceInterface.name {
+    if [InterfaceFile.name, ServiceInterface.name, ServiceControl.name].contains(interface) {
       throw .methodNotFound(text)
     }
     throw .interfaceNotFound(interface)

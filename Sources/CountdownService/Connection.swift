@@ -59,6 +59,8 @@ struct Connection: Sendable {
     case calling
     /// Its call was decided and is with the ledger.
     case awaitingVerdict
+    /// Its call is with the host, which carries it out after this turn.
+    case awaitingHost
     /// Its next call is about a name of which a change is with the ledger.
     case blocked
     /// Its call of many changes goes on.

@@ -22,7 +22,7 @@ extension Service {
       continueMany(index)
       if case .calling = connections[index].activity { enqueue(index) }
       return
-    case .awaitingVerdict, .blocked: return
+    case .awaitingVerdict, .awaitingHost, .blocked: return
     case .calling: break
     }
     // The buffer is moved out, so that a message can be lent while the rest of the service changes.
@@ -197,6 +197,10 @@ extension Service {
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
       try writeDescription(of: interface.text(in: message), to: index)
+    case .ping: writeDone(to: index)
+    case .reload: try ask(.reload, from: index, isOneway: flags.isOneway)
+    case .setLogLevel(let level):
+      try ask(.setLogLevel(level), from: index, isOneway: flags.isOneway)
     }
     return true
   }
@@ -369,6 +373,7 @@ extension Service {
       $0.beginArray()
       $0.string(ServiceInterface.name)
       $0.string(InterfaceFile.name)
+      $0.string(ServiceControl.name)
       $0.endArray()
       $0.endReply()
     }
@@ -388,6 +393,7 @@ extension Service {
     switch interface {
     case InterfaceFile.name: InterfaceFile.text
     case ServiceInterface.name: Array(ServiceInterface.text.utf8)
+    case ServiceControl.name: Array(ServiceControl.text.utf8)
     default: throw .interfaceNotFound(interface)
     }
   }

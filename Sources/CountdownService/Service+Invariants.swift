@@ -36,10 +36,13 @@ extension Service {
       case .blocked where waits != 1: return "connection \(place) is blocked by \(waits) names"
       case .awaitingVerdict where undecided != 1:
         return "connection \(place) awaits \(undecided) verdicts"
+      case .awaitingHost where requests.count(where: { $0.connection == connection.id }) != 1:
+        return "connection \(place) awaits a host that knows of nothing"
       case .calling where waits + undecided > 0, .listing where waits + undecided > 0,
         .subscribed where waits + undecided > 0, .watching where waits + undecided > 0:
         return "connection \(place) is free, and waits for \(waits) names, \(undecided) verdicts"
-      case .calling, .listing, .subscribed, .watching, .blocked, .awaitingVerdict, .changingMany:
+      case .calling, .listing, .subscribed, .watching, .blocked, .awaitingVerdict, .awaitingHost,
+        .changingMany:
         break
       }
     }

@@ -8,7 +8,8 @@ internal import Varlink
 /// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
 /// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
 /// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
-/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger.
+/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger. What callers ask of the host itself,
+/// ``takeRequests()``, it carries out before it sends.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
 /// each connection and in all; those who stream get what there is room for. Read next:
@@ -17,6 +18,7 @@ internal import Varlink
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
 ///   that awaits a verdict has exactly one change under way.
+/// - Every connection that awaits the host has exactly one request that was not taken.
 /// - A call of many changes has as many under way as it says, or waits for a name with another's change
 ///   under way, or is queued.
 /// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
@@ -68,16 +70,24 @@ package struct Service: ~Copyable {
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
 
+  /// What callers ask of the daemon itself, for the host.
+  var requests: [ControlRequest] = []
+
   /// The name of the call that is being handled.
   var name: [UInt8] = []
   /// Reused by lists.
   var page: [EntryID] = []
 
-  /// What the host decides of what `GetInfo` answers.
+  /// What the host knows of the daemon, and the service does not.
   package struct Identity: Sendable {
     let version: String
+    /// The user it runs as, who may control it.
+    let uid: UInt32
 
-    package init(version: String) { self.version = version }
+    package init(version: String, uid: UInt32) {
+      self.version = version
+      self.uid = uid
+    }
   }
 
   /// - Parameters:
@@ -176,7 +186,7 @@ package struct Service: ~Copyable {
     switch connections[index].activity {
     case .subscribed, .watching: close(index)
     case .listing: connections[index].activity = .calling
-    case .calling, .awaitingVerdict, .blocked, .changingMany: break
+    case .calling, .awaitingVerdict, .awaitingHost, .blocked, .changingMany: break
     }
   }
 
@@ -258,7 +268,7 @@ package struct Service: ~Copyable {
   private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
-    case .awaitingVerdict, .blocked, .changingMany: false
+    case .awaitingVerdict, .awaitingHost, .blocked, .changingMany: false
     case .listing: true
     case .watching:
       connections[index].pendingBytes == 0 && connections[index].watch?.firstDirty != nil
@@ -314,7 +324,7 @@ package struct Service: ~Copyable {
   /// Whether every call that was read has been answered and every answer has left: a good moment to
   /// stop. O(connections).
   package var isQuiet: Bool {
-    guard ready.isEmpty, underway.isEmpty else { return false }
+    guard ready.isEmpty, underway.isEmpty, requests.isEmpty else { return false }
     return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
   }
 

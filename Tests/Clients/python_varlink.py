@@ -2,8 +2,8 @@
 
   python_varlink.py COUNTDOWND      with varlink 31.0.0 on PYTHONPATH
 
-Starts the daemon in a temporary directory, calls every method of io.countdownd.Countdown and
-org.varlink.service, provokes every error that a client can, and ends it. Whatever is sent and comes
+Starts the daemon in a temporary directory, calls every method of io.countdownd.Countdown,
+io.systemd.service and org.varlink.service, provokes every error that a client can, and ends it. Whatever is sent and comes
 back is also held against the interface as the package's own parser reads it: the package itself drops
 undeclared fields without a word. Ends with status 0 if nothing failed.
 """
@@ -21,6 +21,7 @@ import varlink
 from varlink.scanner import Interface, _Alias, _Array, _CustomType, _Enum, _Maybe, _Object, _Struct
 
 NAME = "io.countdownd.Countdown"
+CONTROL = "io.systemd.service"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 LARGEST = 2**53 - 1
@@ -76,7 +77,10 @@ def mismatch(interface, wanted, value, place):
 class CheckedHandler(varlink.SimpleClientInterfaceHandler):
     """The package's connection; every reply is checked as it came, before the package looks at it."""
 
+    known = {}  # The true interfaces: the error of one may answer a call of another.
+
     def __init__(self, interface, connection, namespaced=False):
+        self.known.setdefault(interface.name, interface)
         connection.settimeout(20)  # A stream that says nothing is a failure, not a wait.
         super().__init__(interface, connection, namespaced=namespaced)
         self.method = ""
@@ -96,10 +100,10 @@ class CheckedHandler(varlink.SimpleClientInterfaceHandler):
         error = message.get("error")
         if error is None:
             wanted = self._interface.members[self.method].out_type
-        elif error.startswith(self._interface.name + "."):
-            wanted = self._interface.members[error.rpartition(".")[2]].type
+        elif not error.startswith("org.varlink.service."):
+            interface, _, name = error.rpartition(".")
+            wanted = self.known[interface].members[name].type
         else:
-            assert error.startswith("org.varlink.service."), error
             return
         found = mismatch(self._interface, wanted, message["parameters"], error or self.method)
         assert not found, found
@@ -112,7 +116,8 @@ class CheckedClient(varlink.Client):
 class Peer:
     """Opens connections to the daemon."""
 
-    def __init__(self, address):
+    def __init__(self, address, configuration):
+        self.configuration = configuration
         self.client = CheckedClient.new_with_address(address)
         self.opened = []
 
@@ -158,7 +163,7 @@ def invalid(parameter, call):
 def get_info(peer, prefix):
     info = peer.open("org.varlink.service").GetInfo()
     assert info["vendor"] and info["product"] == "countdownd" and info["version"], info
-    assert info["interfaces"] == ["org.varlink.service", NAME], info
+    assert info["interfaces"] == ["org.varlink.service", NAME, CONTROL], info
 
 
 @case
@@ -174,7 +179,7 @@ def descriptions_are_understood(peer, prefix):
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
     assert set(own.members) >= {"GetInfo", "GetInterfaceDescription", "ExpectedMore"}
-    assert set(peer.client.get_interfaces()) == {"org.varlink.service", NAME}
+    assert set(peer.client.get_interfaces()) == {"org.varlink.service", NAME, CONTROL}
 
 
 @case
@@ -186,6 +191,30 @@ def unknown_interfaces_and_methods(peer, prefix):
     refused("org.varlink.service.InterfaceNotFound", elsewhere.Call, interface="no.such")
     unknown = peer.open_as(f"interface {NAME}\nmethod Stop() -> ()")
     refused("org.varlink.service.MethodNotFound", unknown.Stop, method=f"{NAME}.Stop")
+
+
+@case
+def control(peer, prefix):
+    one, control = peer.open(), peer.open(CONTROL)
+    assert control.Ping() == {} and control.SetLogLevel(3) == {} and control.SetLogLevel(level=4) == {}
+    for level in (-1, 8):
+        invalid("level", lambda: control.SetLogLevel(level))
+
+    def reload(text):
+        with open(peer.configuration, "w") as file:
+            file.write(text)
+        return control.Reload()
+
+    assert reload("[Countdownd]\nMaxPayloadBytes=2\n") == {}
+    refused("QuotaExceeded", lambda: one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1}),
+            resource="MaxPayloadBytes", limit=2, used=8)
+    wrong = refused("ConfigurationRefused", lambda: reload("\n[Countdownd]\nMaxPayloadBytes=x\n"),
+                    message=None, file=peer.configuration, line=3)
+    assert wrong["message"].startswith(f"{peer.configuration}:3: MaxPayloadBytes=x: "), wrong
+    refused("QuotaExceeded", lambda: one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1}),
+            resource="MaxPayloadBytes", limit=2, used=8)
+    assert reload("") == {}
+    assert one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1})["created"]
 
 
 @case
@@ -753,10 +782,10 @@ def watches_no_more_than_may_be(peer, prefix):
 # ---- All of it -----------------------------------------------------------------------------------
 
 
-def connect(address, daemon):
+def connect(address, configuration, daemon):
     """Waits until the daemon answers."""
     for _ in range(1000):
-        peer = Peer(address)
+        peer = Peer(address, configuration)
         try:
             peer.open()
             return peer
@@ -788,9 +817,12 @@ def main(program):
             print(f"FAIL  {name}\n{traceback.format_exc()}")
 
     with tempfile.TemporaryDirectory() as directory:
-        daemon = subprocess.Popen([program, "--socket", f"{directory}/socket", "--log-level", "warning"])
+        configuration = f"{directory}/countdownd.conf"
+        open(configuration, "w").close()
+        daemon = subprocess.Popen([program, "--config", configuration, "--socket", f"{directory}/socket",
+                                   "--log-level", "warning"])
         try:
-            peer = connect(f"unix:{directory}/socket", daemon)
+            peer = connect(f"unix:{directory}/socket", configuration, daemon)
             for function in cases:
                 run(function.__name__, lambda: function(peer, function.__name__))
             peer.close()

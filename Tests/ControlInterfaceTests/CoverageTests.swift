@@ -1,3 +1,4 @@
+import CountdownService
 import Countdowns
 import TestSupport
 import Testing
@@ -118,6 +119,8 @@ struct CoverageTests {
     for scope: JSONTree in [["owner": 6], ["allOwners": true]] {
       world.post("Subscribe", scope, .more, from: world.connect(uid: 5, isAdmin: true))
     }
+    world.configurationRefusal = ConfigurationRefusal(message: "/x:2: y", file: "/x", line: 2)
+    world.call("io.systemd.service.Reload", from: world.connect(uid: 0))
     let late = world.connect()
     world.post("Subscribe", ["includeState": true], .more, from: late)
     world.settle()
