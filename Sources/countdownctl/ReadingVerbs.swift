@@ -72,8 +72,8 @@ extension Verb {
       }
       let counts = try CountReply(reply)
       var table = Table([("", .left), ("", .right)], hasHeadings: false)
-      table.add([.init("running", Session.style(of: "running")), .init("\(counts.running)")])
-      table.add([.init("paused", Session.style(of: "paused")), .init("\(counts.paused)")])
+      table.add([.init("running", .style(ofState: "running")), .init("\(counts.running)")])
+      table.add([.init("paused", .style(ofState: "paused")), .init("\(counts.paused)")])
       table.add([.init("ended"), .init("\(counts.ended)")])
       try session.write(table.text(withStyles: session.hasColor))
       return ExitStatus.done
@@ -96,7 +96,7 @@ struct CountdownTable {
   init(_ session: Session) { self.session = session }
 
   mutating func add(_ countdown: Countdown) throws {
-    let style = Session.style(of: countdown.state)
+    let style = TextStyle.style(ofState: countdown.state)
     table.add([
       .init(countdown.name), .init(countdown.state, style),
       .init(countdown.remainingText),
@@ -142,7 +142,7 @@ extension Session {
       if let text { table.add([.init(label, .dim), .init(text, style)]) }
     }
     add("name", countdown.name, .bold)
-    add("state", countdown.state, Self.style(of: countdown.state))
+    add("state", countdown.state, .style(ofState: countdown.state))
     add("remaining", countdown.hasEnded ? nil : countdown.remainingText)
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))

@@ -50,7 +50,7 @@ extension Verb {
     _ reply: StartReply, of call: StartCall, in session: Session
   ) -> String {
     let name = harmless(call.name)
-    let state = session.styled(reply.state, Session.style(of: reply.state))
+    let state = session.styled(reply.state, .style(ofState: reply.state))
     guard !Countdown.isEnd(reply.state) else {
       return "\(name): \(reply.created ? "" : "already ")\(state) (revision \(reply.revision))\n"
     }
