@@ -4,7 +4,7 @@ package import Varlink
 /// The methods of the three interfaces.
 package enum Method: Sendable, CaseIterable {
   case start, startMany, get, getMany, list, count
-  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe
+  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe, watch
   case getInfo, getInterfaceDescription
   case ping, reload, setLogLevel
 
@@ -21,12 +21,15 @@ package enum Method: Sendable, CaseIterable {
   var scope: Scope {
     switch self {
     case .start, .startMany, .get, .getMany, .pause, .resume, .restart, .extend, .cancel,
-      .setPayload:
+      .setPayload, .watch:
       .owner
     case .list, .count, .cancelMany, .subscribe: .allOwners
     case .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
     }
   }
+
+  /// It is answered by a stream of replies, and by nothing else.
+  var needsMore: Bool { self == .subscribe || self == .watch }
 
   /// The method that a call names.
   package static func named(
@@ -47,6 +50,7 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.CancelMany", in: message) { return .cancelMany }
     if name.matches("io.countdownd.Countdown.StartMany", in: message) { return .startMany }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
+    if name.matches("io.countdownd.Countdown.Watch", in: message) { return .watch }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {
       return .getInterfaceDescription

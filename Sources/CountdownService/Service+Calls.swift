@@ -15,6 +15,9 @@ extension Service {
     case .subscribed:
       serveStream(index)
       return
+    case .watching:
+      queueWatch(index)
+      return
     case .changingMany:
       continueMany(index)
       if case .calling = connections[index].activity { enqueue(index) }
@@ -122,7 +125,7 @@ extension Service {
     guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
     guard isAdmin else { throw .permissionDenied }
     switch call.command {
-    case .start, .startMany, .subscribe: return .one(scheduler.users.index(of: uid))
+    case .start, .startMany, .subscribe, .watch: return .one(scheduler.users.index(of: uid))
     // Asking after somebody makes nobody known.
     default: return .one(scheduler.users.known(uid))
     }
@@ -190,6 +193,7 @@ extension Service {
       try cancelMany(
         selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
     case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
+    case .watch(let request): try watch(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
       try writeDescription(of: interface.text(in: message), to: index)

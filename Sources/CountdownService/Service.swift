@@ -21,6 +21,8 @@ internal import Varlink
 /// - Every connection that awaits the host has exactly one request that was not taken.
 /// - A call of many changes has as many under way as it says, or waits for a name with another's change
 ///   under way, or is queued.
+/// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
+///   something to tell whose output has left is queued.
 /// - `interest` is what all subscribers together want to hear.
 /// - Those of the scheduler.
 package struct Service: ~Copyable {
@@ -52,10 +54,18 @@ package struct Service: ~Copyable {
   /// Up to which position of the ring the subscribers were served.
   private var servedPosition: UInt64 = 0
 
+  /// The streams of those who watch, in the order of their calls, and which names they watch.
+  var watchStreams: [ConnectionID] = []
+  var watchTable = WatchTable()
+  /// Those of them with something to tell, in the order in which they came to it.
+  var watchQueue: [ConnectionID] = []
+  /// How the clocks stood to each other when the watchers were last told of it.
+  var watchedAnchor: Reading
+
   /// Changes that the ledger has not answered yet, by ticket.
   var underway: [UInt64: PendingChange] = [:]
   /// The names of those changes, each with the connections whose next call waits for it.
-  var lockedNames: [LockedName: [ConnectionID]] = [:]
+  var lockedNames: [OwnedName: [ConnectionID]] = [:]
   var batch: [Change] = []
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
@@ -90,6 +100,7 @@ package struct Service: ~Copyable {
     scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
     self.identity = identity
     ring = EventRing(limit: limits.recentEventsBytes)
+    watchedAnchor = reading
     nextNumber = terms.firstNumber
   }
 
@@ -173,7 +184,7 @@ package struct Service: ~Copyable {
   /// subscription.
   mutating func abandonStream(_ index: Int) {
     switch connections[index].activity {
-    case .subscribed: close(index)
+    case .subscribed, .watching: close(index)
     case .listing: connections[index].activity = .calling
     case .calling, .awaitingVerdict, .awaitingHost, .blocked, .changingMany: break
     }
@@ -259,6 +270,8 @@ package struct Service: ~Copyable {
     case .calling: connections[index].input.count > 0
     case .awaitingVerdict, .awaitingHost, .blocked, .changingMany: false
     case .listing: true
+    case .watching:
+      connections[index].pendingBytes == 0 && connections[index].watch?.firstDirty != nil
     case .subscribed(let subscription):
       subscription.state != nil || !subscription.isReady || subscription.position < ring.end
     }
@@ -269,6 +282,7 @@ package struct Service: ~Copyable {
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
+    noteTime()
     var told = 0
     let enough = ring.appendedBytes + Service.expiryBytesPerTurn
     while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
@@ -298,11 +312,14 @@ package struct Service: ~Copyable {
       handle(index)
       touch(index)
     }
+    serveWatches()
     serveStreams()
   }
 
   /// When the next turn has something to do, if nothing comes in before.
-  package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
+  package var nextWake: Scheduler.Wake {
+    ready.isEmpty && watchQueue.isEmpty ? scheduler.nextWake : .now
+  }
 
   /// Whether every call that was read has been answered and every answer has left: a good moment to
   /// stop. O(connections).

@@ -174,7 +174,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
+        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe Watch".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -221,6 +221,7 @@ def control(peer, prefix):
 def flags(peer, prefix):
     one = peer.open()
     refused("org.varlink.service.ExpectedMore", one.Subscribe)
+    refused("org.varlink.service.ExpectedMore", lambda: one.Watch([prefix]))
     one._send_message(json.dumps({"method": f"{NAME}.Count", "upgrade": True}).encode())
     refused("org.varlink.service.MethodNotImplemented", one._next_varlink_message, method=f"{NAME}.Count")
     assert one.Start(prefix, HOUR, _oneway=True) is None
@@ -337,6 +338,11 @@ def bounds(peer, prefix):
                      lambda: one.Start(name=prefix, durationUSec=1, catchUp="skip", graceUSec=interval))
         out_of_range("heartbeatUSec", SECOND, LARGEST,
                      lambda: next(peer.open().Subscribe(heartbeatUSec=interval, _more=True)))
+        out_of_range("heartbeatUSec", SECOND, LARGEST,
+                     lambda: next(peer.open().Watch(names=[prefix], heartbeatUSec=interval, _more=True)))
+    for interval in (0, 49_999, LARGEST + 1):
+        out_of_range("intervalUSec", 50_000, LARGEST,
+                     lambda: next(peer.open().Watch(names=[prefix], intervalUSec=interval, _more=True)))
     refused("NoSuchCountdown", lambda: one.Get(prefix), name=prefix)
     assert one.Start(prefix, LARGEST)["remainingUSec"] == LARGEST
     for length in (-1, LARGEST + 1):
@@ -699,6 +705,78 @@ def repetition_and_heartbeat(peer, prefix):
     assert one.Get(prefix)["countdown"]["state"] == "running"
     one.Cancel(prefix)
     assert events(stream, 1)[0]["kind"] == "cancelled"
+
+
+# ---- Watch ---------------------------------------------------------------------------------------
+
+
+def states(reply):
+    return [(countdown["name"], countdown["state"]) for countdown in reply["countdowns"]]
+
+
+@case
+def watches_from_absent_to_its_end(peer, prefix):
+    one, stream = peer.open(), peer.open().Watch([prefix, f"{prefix}/other", prefix], _more=True)
+    first = next(stream)
+    assert states(first) == [(prefix, "absent"), (f"{prefix}/other", "absent")], first
+    assert set(first["countdowns"][0]) == {"name", "state"} and first["now"]["boottimeUSec"] > 0
+    started = one.Start(prefix, HOUR)
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "running" and told["revision"] == started["revision"], told
+    assert told["deadline"] == started["deadline"] and HOUR - SECOND < told["remainingUSec"] <= HOUR, told
+    paused = one.Pause(prefix)
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "paused" and told["remainingUSec"] == paused["remainingUSec"], told
+    assert "deadline" not in told
+    one.Start(name=prefix, durationUSec=1000, onConflict="replace")
+    assert states(next(stream)) == [(prefix, "running")]
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "expired" and told["remainingUSec"] == 0 and told["lateUSec"] >= 0, told
+    one.Restart(prefix)
+    assert states(next(stream))[0][0] == prefix
+
+
+@case
+def watches_multiples_of_what_remains(peer, prefix):
+    one = peer.open()
+    one.Start(f"{prefix}/a", 450_000)
+    one.Start(f"{prefix}/paused", HOUR)
+    one.Pause(f"{prefix}/paused")
+    stream = peer.open().Watch(
+        names=[f"{prefix}/a", f"{prefix}/paused"], intervalUSec=100_000, heartbeatUSec=SECOND, _more=True)
+    assert len(next(stream)["countdowns"]) == 2
+    previous = 450_000
+    for reply in stream:
+        told, = reply["countdowns"]
+        if told["state"] == "expired":
+            break
+        # Never before a multiple, and each but for those that a busy machine has overslept.
+        assert told["remainingUSec"] <= (previous - 1) // 100_000 * 100_000, (previous, told)
+        previous = told["remainingUSec"]
+    beat = next(stream)
+    assert beat["countdowns"] == [] and set(beat) == {"now", "countdowns"}, beat
+
+
+@case
+def watches_no_more_than_may_be(peer, prefix):
+    one = peer.open()
+    names = [f"{prefix}/{number}" for number in range(1000)]
+    stream, told = peer.open().Watch(names, _more=True), []
+    while len(told) < 1000:
+        told += [name for name, _ in states(next(stream))]
+    assert told == names
+    refused("QuotaExceeded", lambda: next(one.Watch(names + ["x"], _more=True)),
+            resource="NamesPerCall", limit=1000, used=1001)
+    invalid("names", lambda: next(one.Watch([], _more=True)))
+    invalid("names", lambda: next(one.Watch(_more=True)))
+    invalid("names[1]", lambda: next(one.Watch(["x", ""], _more=True)))
+    if os.getuid() == 0:
+        other = 4_000_000_001
+        stream = peer.open().Watch(names=[prefix], owner=other, _more=True)
+        assert states(next(stream)) == [(prefix, "absent")]
+        one.Start(prefix, HOUR)
+        one.Start(name=prefix, durationUSec=HOUR, owner=other)
+        assert states(next(stream)) == [(prefix, "running")]
 
 
 # ---- All of it -----------------------------------------------------------------------------------

@@ -18,6 +18,13 @@ struct CoverageTests {
         "kinds": ["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"],
       ], .more, from: listener)
     let client = world.connect()
+    let watcher = world.connect(uid: 5, isAdmin: true)
+    world.post(
+      "Watch",
+      [
+        "names": ["boot", "again", "grace", "nobody"], "intervalUSec": 1_000_000,
+        "heartbeatUSec": 10_000_000, "owner": 1_000,
+      ], .more, from: watcher)
     func start(_ name: String, _ more: [String: JSONTree]) -> VirtualClient.Reply {
       var parameters: [String: JSONTree] = ["name": .string(name)]
       parameters.merge(more) { _, new in new }
