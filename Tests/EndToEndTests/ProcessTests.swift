@@ -55,6 +55,26 @@ import Testing
     }
   }
 
+  @Test func `a demo that is killed leaves no daemon running`() throws {
+    let directory = try TemporaryDirectory(prefix: "demo-")
+    let output = "\(directory.path)/output"
+    var demo = try ChildProcess(
+      running: Self.program("countdownctl"), arguments: ["demo"], output: .file(path: output),
+      error: .null)
+    var socket: String?
+    for _ in 0..<1_000 where socket == nil {
+      let line = (try? readFile(output))?.split(separator: "\n").first ?? ""
+      if line.hasSuffix(".") { socket = line.split(separator: " ").last.map { "\($0.dropLast())" } }
+      pass(milliseconds: 10)
+    }
+    try demo.send(.kill)
+    _ = try demo.wait()
+    let path = try #require(socket)
+    for _ in 0..<1_000 where FileManager.default.fileExists(atPath: path) { pass(milliseconds: 10) }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try FileManager.default.removeItem(atPath: path.replacing("/socket", with: ""))
+  }
+
   /// One connection among many.
   private final class Client {
     let socket: StreamSocket
