@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 int cl_accept4(int listening, int flags) {
@@ -49,6 +50,13 @@ int cl_group_number(const char *name, uint32_t *gid) {
   }
   errno = ERANGE;
   return -1;
+}
+
+int cl_is_clock_synchronized(void) {
+  struct timex clock = {.modes = 0};
+  int state = adjtimex(&clock);
+  if (state < 0) return -1;
+  return state != TIME_ERROR && !(clock.status & STA_UNSYNC);
 }
 
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows) {

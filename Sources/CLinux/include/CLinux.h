@@ -26,6 +26,10 @@ int cl_peer_groups(int socket, uint32_t *groups, uint32_t *count);
 // set.
 int cl_group_number(const char *name, uint32_t *gid);
 
+// adjtimex(2), changing nothing. Returns 1 where the wall clock is synchronised, 0 where it is not, or -1
+// with errno set.
+int cl_is_clock_synchronized(void);
+
 // TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);
 
