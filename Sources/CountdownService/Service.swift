@@ -8,7 +8,7 @@ internal import Varlink
 /// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
 /// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
 /// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
-/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger.
+/// ``takeTouched()``, hand ``takeBatch()`` to the ledger, and tell ``beginWait(at:)``.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
 /// each connection and in all; those who stream get what there is room for. Read next:
@@ -58,16 +58,46 @@ package struct Service: ~Copyable {
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
 
+  /// What happened to the clocks, and whether the loop was away.
+  private(set) var clocks: ClockHistory
+  private var loop: LoopWatch
+  /// What happened to them up to this turn; `nil` if nothing did.
+  package private(set) var discontinuity: Discontinuity?
+  /// What the host saw of the machine.
+  package var machine = Machine()
+  var tallies = TallyTable()
+  /// Boot time when it began, µs.
+  let startedAt: Int64
+
   /// The name of the call that is being handled.
   var name: [UInt8] = []
   /// Reused by lists.
   var page: [EntryID] = []
 
-  /// What the host decides of what `GetInfo` answers.
+  /// Who it is: what `GetInfo` and `GetClocks` tell of it.
   package struct Identity: Sendable {
     let version: String
+    let bootID: String
 
-    package init(version: String) { self.version = version }
+    /// - Parameter bootID: Which boot of the machine this is, as 32 hexadecimal digits.
+    package init(version: String, bootID: String) {
+      self.version = version
+      self.bootID = bootID
+    }
+  }
+
+  /// What the host sees of the machine from time to time.
+  package struct Machine: Sendable {
+    /// The kernel says that something keeps the wall clock right.
+    package var isSynchronized: Bool
+    /// Memory of the whole process; `nil` where that is not known.
+    package var residentBytes: Int?
+
+    /// Nothing is known unless it is said.
+    package init(isSynchronized: Bool = false, residentBytes: Int? = nil) {
+      self.isSynchronized = isSynchronized
+      self.residentBytes = residentBytes
+    }
   }
 
   /// - Parameters:
@@ -81,6 +111,9 @@ package struct Service: ~Copyable {
     self.identity = identity
     ring = EventRing(limit: limits.recentEventsBytes)
     nextNumber = terms.firstNumber
+    clocks = ClockHistory(at: reading)
+    loop = LoopWatch(at: reading.boottime)
+    startedAt = reading.boottime
   }
 
   /// Other limits hold from here on, for what is new: what exceeds them already stays as it is.
@@ -259,6 +292,9 @@ package struct Service: ~Copyable {
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
+    let now = scheduler.now
+    discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
+    tallies.begin(at: now.boottime)
     var told = 0
     let enough = ring.appendedBytes + Service.expiryBytesPerTurn
     while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
@@ -293,6 +329,18 @@ package struct Service: ~Copyable {
 
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
+
+  /// All that the turn asked for is done: the host begins to wait, until ``nextWake`` or for input. By
+  /// that it is known in the next turn whether the loop was away.
+  ///
+  /// - Parameter boottime: µs, read now.
+  package mutating func beginWait(at boottime: Int64) {
+    switch nextWake {
+    case .now: loop.beginWait(at: boottime, until: boottime)
+    case .at(let instant): loop.beginWait(at: boottime, until: Int64(instant.rawValue))
+    case .never: loop.beginWait(at: boottime, until: nil)
+    }
+  }
 
   /// Whether every call that was read has been answered and every answer has left: a good moment to
   /// stop. O(connections).
