@@ -35,16 +35,10 @@ extension Service {
     writer.field(.running, Int64(counts.running))
     writer.field(.paused, Int64(counts.paused))
     writer.field(.ended, Int64(counts.ended))
-    writer.field(.payloadBytes, Int64(payloadBytes(of: owners)))
-    var (open, unread) = (0, 0)
-    for connection in connections where connection.isOpen && owners.contains(connection.user) {
-      open += 1
-      unread += connection.pendingBytes
-    }
-    writer.field(.connections, Int64(open))
-    let streaming = streams.count { owners.contains(connections[Int($0.index)].user) }
-    writer.field(.streams, Int64(streaming))
-    writer.field(.unreadReplyBytes, Int64(unread))
+    writer.field(.payloadBytes, sum(of: owners) { $0.payloadBytes })
+    writer.field(.connections, sum(of: owners) { $0.connections })
+    writer.field(.streams, sum(of: owners) { $0.streams })
+    writer.field(.unreadReplyBytes, unreadBytes(of: owners))
   }
 
   /// How many countdowns the owner has, or everybody.
@@ -58,12 +52,21 @@ extension Service {
     }
   }
 
-  private func payloadBytes(of owners: Owners) -> Int {
+  /// Something of what the owner uses, or everybody.
+  private func sum(of owners: Owners, _ part: (UserTable.Usage) -> Int) -> Int64 {
     switch owners {
-    case .one(UserTable.nobody): 0
-    case .one(let user): scheduler.users[user].payloadBytes
+    case .one(UserTable.nobody): return 0
+    case .one(let user): return Int64(part(scheduler.users[user]))
     case .all:
-      (0..<UInt32(scheduler.users.count)).reduce(0) { $0 + scheduler.users[$1].payloadBytes }
+      let users = 0..<UInt32(scheduler.users.count)
+      return users.reduce(0) { $0 + Int64(part(scheduler.users[$1])) }
+    }
+  }
+
+  private func unreadBytes(of owners: Owners) -> Int64 {
+    connections.reduce(0) { sum, connection in
+      let isHis = connection.isOpen && owners.contains(connection.user)
+      return sum + (isHis ? Int64(connection.pendingBytes) : 0)
     }
   }
 
@@ -80,10 +83,9 @@ extension Service {
     writer.field(.wheelBytes, Int64(footprint.wheelBytes))
     writer.field(.recordBytes, Int64(footprint.recordBytes))
     writer.field(.nameBytes, Int64(footprint.nameBytes + footprint.indexBytes))
-    writer.field(.payloadBytes, Int64(payloadBytes(of: .all)))
+    writer.field(.payloadBytes, sum(of: .all) { $0.payloadBytes })
     writer.field(.eventBytes, Int64(ring.byteCount))
-    let unread = connections.reduce(0) { $0 + ($1.isOpen ? $1.pendingBytes : 0) }
-    writer.field(.replyBytes, Int64(unread))
+    writer.field(.replyBytes, unreadBytes(of: .all))
     if let bytes = machine.residentBytes { writer.field(.residentBytes, Int64(bytes)) }
     writer.endObject()
     writer.key(.limits)

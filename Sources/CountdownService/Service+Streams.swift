@@ -13,15 +13,7 @@ extension Service {
     guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
       throw Refusal.outOfRange(parameter: "heartbeatUSec", bounds: Bounds.heartbeat)
     }
-    let used = scheduler.users[user].streams
-    if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
-      throw Refusal.quotaExceeded(
-        resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
-    }
-    if streams.count >= limits.streams {
-      throw Refusal.quotaExceeded(
-        resource: .streams, limit: limits.streams, used: streams.count)
-    }
+    try checkRoomForStream(of: user)
     let prefix = try nameOrNone(request.prefix, in: message, "prefix")
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
@@ -39,8 +31,21 @@ extension Service {
     serveStream(index)
   }
 
-  /// Ends a subscription, if there is one.
+  /// Whether a user may have one more stream.
+  func checkRoomForStream(of user: UInt32) throws(Refusal) {
+    let used = scheduler.users[user].streams
+    if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
+      throw .quotaExceeded(resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
+    }
+    let all = streams.count + watchStreams.count
+    if all >= limits.streams {
+      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: all)
+    }
+  }
+
+  /// Ends a subscription or a watch, if there is one.
   mutating func endStream(_ index: Int) {
+    if case .watching = connections[index].activity { endWatch(index) }
     guard case .subscribed(let subscription) = connections[index].activity else { return }
     connections[index].activity = .calling
     scheduler.cancelTimer(subscription.timer)
@@ -64,9 +69,11 @@ extension Service {
     }
   }
 
-  /// Counts an event, and puts it where the subscribers will find it, if any can want it.
+  /// Counts an event, lets watchers know, and puts it where the subscribers will find it, if any can
+  /// want it.
   mutating func publish(_ event: Event) {
     count(event)
+    noteChange(event)
     guard interest.contains(event.kind),
       scheduler.users[event.user].listeners > 0 || listenersToAll > 0
     else { return }
@@ -171,8 +178,9 @@ extension Service {
 
   /// A heartbeat is due: told after a silence, put off after anything else.
   mutating func handleTimer(_ id: EntryID, token: UInt64) {
-    guard let index = place(of: ConnectionID(token: token)),
-      case .subscribed(var subscription) = connections[index].activity
+    let place = place(of: ConnectionID(token: token))
+    if let place, case .watching = connections[place].activity { return handleWatchTimer(place) }
+    guard let index = place, case .subscribed(var subscription) = connections[index].activity
     else {
       scheduler.cancelTimer(id)
       return

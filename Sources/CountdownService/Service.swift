@@ -8,7 +8,8 @@ internal import Varlink
 /// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
 /// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
 /// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
-/// ``takeTouched()``, hand ``takeBatch()`` to the ledger, and tell ``beginWait(at:)``.
+/// ``takeTouched()``, hand ``takeBatch()`` to the ledger, and tell ``beginWait(at:)``. What callers ask
+/// of the host itself, ``takeRequests()``, it carries out before it sends.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
 /// each connection and in all; those who stream get what there is room for. Read next:
@@ -17,8 +18,11 @@ internal import Varlink
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
 ///   that awaits a verdict has exactly one change under way.
+/// - Every connection that awaits the host has exactly one request that was not taken.
 /// - A call of many changes has as many under way as it says, or waits for a name with another's change
 ///   under way, or is queued.
+/// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
+///   something to tell whose output has left is queued.
 /// - `interest` is what all subscribers together want to hear.
 /// - Those of the scheduler.
 package struct Service: ~Copyable {
@@ -50,10 +54,18 @@ package struct Service: ~Copyable {
   /// Up to which position of the ring the subscribers were served.
   private var servedPosition: UInt64 = 0
 
+  /// The streams of those who watch, in the order of their calls, and which names they watch.
+  var watchStreams: [ConnectionID] = []
+  var watchTable = WatchTable()
+  /// Those of them with something to tell, in the order in which they came to it.
+  var watchQueue: [ConnectionID] = []
+  /// How the clocks stood to each other when the watchers were last told of it.
+  var watchedAnchor: Reading
+
   /// Changes that the ledger has not answered yet, by ticket.
   var underway: [UInt64: PendingChange] = [:]
   /// The names of those changes, each with the connections whose next call waits for it.
-  var lockedNames: [LockedName: [ConnectionID]] = [:]
+  var lockedNames: [OwnedName: [ConnectionID]] = [:]
   var batch: [Change] = []
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
@@ -68,23 +80,13 @@ package struct Service: ~Copyable {
   var tallies = TallyTable()
   /// Boot time when it began, µs.
   let startedAt: Int64
+  /// What callers ask of the daemon itself, for the host.
+  var requests: [ControlRequest] = []
 
   /// The name of the call that is being handled.
   var name: [UInt8] = []
   /// Reused by lists.
   var page: [EntryID] = []
-
-  /// Who it is: what `GetInfo` and `GetClocks` tell of it.
-  package struct Identity: Sendable {
-    let version: String
-    let bootID: String
-
-    /// - Parameter bootID: Which boot of the machine this is, as 32 hexadecimal digits.
-    package init(version: String, bootID: String) {
-      self.version = version
-      self.bootID = bootID
-    }
-  }
 
   /// What the host sees of the machine from time to time.
   package struct Machine: Sendable {
@@ -100,6 +102,21 @@ package struct Service: ~Copyable {
     }
   }
 
+  /// What the host knows of the daemon, and the service does not.
+  package struct Identity: Sendable {
+    let version: String
+    /// The user it runs as, who may control it.
+    let uid: UInt32
+    /// Which boot of the machine this is, as 32 hexadecimal digits.
+    let bootID: String
+
+    package init(version: String, uid: UInt32, bootID: String) {
+      self.version = version
+      self.uid = uid
+      self.bootID = bootID
+    }
+  }
+
   /// - Parameters:
   ///   - reading: The clocks as it begins.
   ///   - reservation: For how many countdowns to reserve address space.
@@ -110,6 +127,7 @@ package struct Service: ~Copyable {
     scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
     self.identity = identity
     ring = EventRing(limit: limits.recentEventsBytes)
+    watchedAnchor = reading
     nextNumber = terms.firstNumber
     clocks = ClockHistory(at: reading)
     loop = LoopWatch(at: reading.boottime)
@@ -196,9 +214,9 @@ package struct Service: ~Copyable {
   /// subscription.
   mutating func abandonStream(_ index: Int) {
     switch connections[index].activity {
-    case .subscribed: close(index)
+    case .subscribed, .watching: close(index)
     case .listing: connections[index].activity = .calling
-    case .calling, .awaitingVerdict, .blocked, .changingMany: break
+    case .calling, .awaitingVerdict, .awaitingHost, .blocked, .changingMany: break
     }
   }
 
@@ -280,8 +298,10 @@ package struct Service: ~Copyable {
   private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
-    case .awaitingVerdict, .blocked, .changingMany: false
+    case .awaitingVerdict, .awaitingHost, .blocked, .changingMany: false
     case .listing: true
+    case .watching:
+      connections[index].pendingBytes == 0 && connections[index].watch?.firstDirty != nil
     case .subscribed(let subscription):
       subscription.state != nil || !subscription.isReady || subscription.position < ring.end
     }
@@ -295,6 +315,7 @@ package struct Service: ~Copyable {
     let now = scheduler.now
     discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
     tallies.begin(at: now.boottime)
+    noteTime()
     var told = 0
     let enough = ring.appendedBytes + Service.expiryBytesPerTurn
     while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
@@ -324,11 +345,14 @@ package struct Service: ~Copyable {
       handle(index)
       touch(index)
     }
+    serveWatches()
     serveStreams()
   }
 
   /// When the next turn has something to do, if nothing comes in before.
-  package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
+  package var nextWake: Scheduler.Wake {
+    ready.isEmpty && watchQueue.isEmpty ? scheduler.nextWake : .now
+  }
 
   /// All that the turn asked for is done: the host begins to wait, until ``nextWake`` or for input. By
   /// that it is known in the next turn whether the loop was away.
@@ -345,7 +369,7 @@ package struct Service: ~Copyable {
   /// Whether every call that was read has been answered and every answer has left: a good moment to
   /// stop. O(connections).
   package var isQuiet: Bool {
-    guard ready.isEmpty, underway.isEmpty else { return false }
+    guard ready.isEmpty, underway.isEmpty, requests.isEmpty else { return false }
     return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
   }
 

@@ -121,7 +121,10 @@ struct GetStatisticsTests {
     let others = statistics(from: other)
     #expect(others["connections"] == 1 && others["streams"] == 0)
     #expect(others["unreadReplyBytes"] == 0)
-    world.vanish(stream)
+    let watcher = world.connect(uid: 1_000)
+    world.call("Watch", ["names": ["a"]], .more, from: watcher)
+    #expect(statistics(from: one)["streams"] == 2)
+    for client in [stream, watcher] { world.vanish(client) }
     world.settle()
     #expect(statistics(from: one)["streams"] == 0)
   }
