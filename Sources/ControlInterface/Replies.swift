@@ -113,6 +113,7 @@ extension JSONWriter {
     if let view {
       field(.state, view.state.wireName)
       field(.remainingUSec, view.remainingUSec)
+      field(.durationUSec, view.lengthUSec)
       if let deadline = view.deadline {
         self.deadline(.deadline, deadline, on: view.clock, by: anchor)
       }

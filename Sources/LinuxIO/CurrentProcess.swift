@@ -82,6 +82,11 @@ package enum CurrentProcess {
     }
   }
 
+  /// Stops it, as Ctrl-Z does, until somebody lets it go on.
+  package static func stop() throws(SystemCallError) {
+    _ = try check("kill") { kill(getpid(), SIGSTOP) }
+  }
+
   /// Ends it, without running any `deinit`. Status 0 to 255; 0 is success.
   package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 }

@@ -21,6 +21,8 @@ struct Options {
                --cycles times more, start all and expire all)
     lateness   how late a single countdown expires, beside a bare timerfd and epoll loop
                (--size others pending, --operations countdowns a round)
+    watch      how late the ticks of watched names are, and what they cost, beside a bare loop
+               (--size names, 1000 a stream; --rounds seconds)
 
     """
 

@@ -8,6 +8,7 @@ do {
   switch options.workload {
   case "wheel": WheelWorkload.run(options)
   case "lateness": try LatenessWorkload.run(options)
+  case "watch": try WatchWorkload.run(options)
   case "--help", "help": print(Options.help, terminator: "")
   default: throw Options.UsageError(text: "no workload is named \(options.workload)")
   }

@@ -83,8 +83,8 @@ extension Verb {
       }
       let counts = try CountReply(reply)
       var table = Table([("", .left), ("", .right)], hasHeadings: false)
-      table.add([.init("running", Session.style(of: "running")), .init("\(counts.running)")])
-      table.add([.init("paused", Session.style(of: "paused")), .init("\(counts.paused)")])
+      table.add([.init("running", .style(ofState: "running")), .init("\(counts.running)")])
+      table.add([.init("paused", .style(ofState: "paused")), .init("\(counts.paused)")])
       table.add([.init("ended"), .init("\(counts.ended)")])
       try session.write(table.text(withStyles: session.hasColor))
       return ExitStatus.done
@@ -118,7 +118,7 @@ struct CountdownTable {
   }
 
   mutating func add(_ countdown: Countdown) throws {
-    let style = Session.style(of: countdown.state)
+    let style = TextStyle.style(ofState: countdown.state)
     let owner = showsOwners ? [Table.Cell(names.name(of: countdown.owner))] : []
     table.add(
       owner + [
@@ -168,7 +168,7 @@ extension Session {
     add("name", countdown.name, .bold)
     var names = UserNames()
     add("owner", countdown.owner.map { names.name(of: $0) })
-    add("state", countdown.state, Self.style(of: countdown.state))
+    add("state", countdown.state, .style(ofState: countdown.state))
     add("remaining", countdown.hasEnded ? nil : countdown.remainingText)
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))

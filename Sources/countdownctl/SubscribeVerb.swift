@@ -74,7 +74,8 @@ extension Session {
     let kind = harmless(event.kind)
     let space = String(repeating: " ", count: max(0, 9 - columns(of: kind)))
     var parts = [
-      time(event.at), styled(kind, Self.style(of: event.kind)) + space, harmless(event.name ?? "–"),
+      time(event.at), styled(kind, .style(ofState: event.kind)) + space,
+      harmless(event.name ?? "–"),
     ]
     if let late = event.lateUSec { parts.append("\(Self.lateness(late)) late") }
     if let occurrence = event.occurrence { parts.append("occurrence \(occurrence)") }
