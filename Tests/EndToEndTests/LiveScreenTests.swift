@@ -13,15 +13,18 @@ import Testing
 
     init(_ words: String) throws {
       let folder = try #require(CurrentProcess.folder)
-      directory = try TemporaryDirectory(prefix: "terminal-")
-      program = try ChildProcess(
+      let directory = try TemporaryDirectory(prefix: "terminal-")
+      try Data().write(to: URL(fileURLWithPath: "\(directory.path)/typescript"))
+      let program = try ChildProcess(
         running: "script",
         arguments: [
-          "-qefc", "stty cols 60 rows 8; '\(folder)/countdownctl' \(words); stty -a",
+          "-qefc", "trap true INT; stty cols 60 rows 8; '\(folder)/countdownctl' \(words); stty -a",
           "\(directory.path)/typescript",
         ],
         environment: [("TERM", "xterm"), ("NO_COLOR", "1"), ("TZ", "UTC")],
         input: .descriptor(keys.fileHandleForReading.fileDescriptor), output: .null, error: .null)
+      self.directory = directory
+      self.program = program
     }
 
     func press(_ keys: String) throws {
@@ -42,7 +45,7 @@ import Testing
     mutating func wait() throws -> ChildProcess.Exit { try program.wait() }
   }
 
-  private static let quoted = { (path: String) in "--socket '\(path)' " }
+  private static func quoted(_ path: String) -> String { "--socket '\(path)' " }
 
   @Test func `named ones run down in a table until q is pressed, and the terminal is as before`()
     throws
@@ -51,11 +54,11 @@ import Testing
       var caller = try daemon.connect()
       _ = try caller.start("tea", 3_600_000_000)
       var terminal = try Terminal(Self.quoted(daemon.socketPath) + "watch tea eggs")
-      try terminal.awaitScreen("tea   running      1:00:00  ██████████")
-      try terminal.awaitScreen("eggs  absent             –")
+      try terminal.awaitScreen("tea   running    1:00:00  ██████████")
+      try terminal.awaitScreen("eggs  absent           –")
       try terminal.awaitScreen("59:59")
       _ = try caller.start("eggs", 300_000_000)
-      try terminal.awaitScreen("eggs  running         5:00")
+      try terminal.awaitScreen("eggs  running       5:00")
       _ = try caller.call("Pause", "eggs")
       try terminal.awaitScreen("eggs  paused")
       try terminal.press("q")
