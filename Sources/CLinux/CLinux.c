@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,13 @@ static int ask_name_services(int (*ask)(struct question *, char *, size_t, int *
   }
   errno = ERANGE;
   return -1;
+}
+
+int cl_is_clock_synchronized(void) {
+  struct timex clock = {.modes = 0};
+  int state = adjtimex(&clock);
+  if (state < 0) return -1;
+  return state != TIME_ERROR && !(clock.status & STA_UNSYNC);
 }
 
 static int ask_group_number(struct question *question, char *buffer, size_t length, int *found) {

@@ -45,6 +45,10 @@ struct cl_stream {
 int32_t cl_spawn(const char *program, char *const *arguments, char *const *environment,
                  const struct cl_stream *streams, int death_signal);
 
+// adjtimex(2), changing nothing. Returns 1 where the wall clock is synchronised, 0 where it is not, or -1
+// with errno set.
+int cl_is_clock_synchronized(void);
+
 // TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);
 
