@@ -19,8 +19,8 @@ internal import Varlink
 ///   that awaits a verdict has exactly one change under way.
 /// - A call of many changes has as many under way as it says, or waits for a name with another's change
 ///   under way, or is queued.
-/// - `interest` is what all subscribers together want to hear.
-/// - Those of the scheduler.
+/// - Every subscriber has a seat, and has heard no more than has happened.
+/// - Those of the scheduler and of the recent events.
 package struct Service: ~Copyable {
   package var scheduler: Scheduler
   package var limits: Limits { scheduler.limits }
@@ -41,14 +41,7 @@ package struct Service: ~Copyable {
   /// Calls that this turn handles for each connection.
   var callShare = 0
 
-  var ring: EventRing
-  var streams: [ConnectionID] = []
-  /// How many of the subscribers hear of everybody's countdowns.
-  var listenersToAll = 0
-  /// The kinds that some subscriber wants.
-  var interest: EventKinds = []
-  /// Up to which position of the ring the subscribers were served.
-  private var servedPosition: UInt64 = 0
+  var recent: RecentEvents
 
   /// Changes that the ledger has not answered yet, by ticket.
   var underway: [UInt64: PendingChange] = [:]
@@ -60,6 +53,8 @@ package struct Service: ~Copyable {
 
   /// The name of the call that is being handled.
   var name: [UInt8] = []
+  /// The name of the event that is being told.
+  var eventName: [UInt8] = []
   /// Reused by lists.
   var page: [EntryID] = []
 
@@ -79,7 +74,7 @@ package struct Service: ~Copyable {
   ) {
     scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
     self.identity = identity
-    ring = EventRing(limit: limits.recentEventsBytes)
+    recent = RecentEvents(limits: limits)
     nextNumber = terms.firstNumber
   }
 
@@ -88,7 +83,7 @@ package struct Service: ~Copyable {
   /// Everybody is looked at again, since who had reached a limit may go on. O(connections).
   package mutating func adopt(_ limits: Limits) {
     scheduler.limits = limits
-    ring.limit = limits.recentEventsBytes
+    recent.adopt(limits)
     for index in connections.indices where connections[index].isOpen {
       enqueue(index)
       touch(index)
@@ -250,7 +245,8 @@ package struct Service: ~Copyable {
     case .awaitingVerdict, .blocked, .changingMany: false
     case .listing: true
     case .subscribed(let subscription):
-      subscription.state != nil || !subscription.isReady || subscription.position < ring.end
+      subscription.state != nil || !subscription.isReady
+        || recent.hasNews(in: subscription.seat, at: subscription.position)
     }
   }
 
@@ -260,8 +256,8 @@ package struct Service: ~Copyable {
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     var told = 0
-    let enough = ring.appendedBytes + Service.expiryBytesPerTurn
-    while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
+    let enough = recent.appendedBytes + Service.expiryBytesPerTurn
+    while told < Service.expiriesPerTurn, recent.appendedBytes < enough,
       let event = scheduler.takeDue()
     {
       publish(event)
@@ -366,15 +362,5 @@ package struct Service: ~Copyable {
     connections[index].input.removeAll()
     endStream(index)
     touch(index)
-  }
-
-  private mutating func serveStreams() {
-    // Telling a state can hand out what is due, which is then told as well.
-    while ring.end != servedPosition {
-      servedPosition = ring.end
-      for id in streams {
-        if let index = place(of: id) { serveStream(index) }
-      }
-    }
   }
 }
