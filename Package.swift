@@ -96,7 +96,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ControlInterfaceTests",
-      dependencies: ["ControlInterface", "Countdowns", "Varlink", "JSON", "TestSupport"],
+      dependencies: [
+        "ControlInterface", "CountdownService", "Countdowns", "Varlink", "JSON", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CountdownServiceTests",

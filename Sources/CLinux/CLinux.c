@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,23 +33,75 @@ int cl_peer_groups(int socket, uint32_t *groups, uint32_t *count) {
   return result;
 }
 
-int cl_group_number(const char *name, uint32_t *gid) {
-  // A group with many members needs a long buffer.
+// What is asked of the name services, and the answer.
+struct question {
+  const char *name;
+  uint32_t number;
+  char *answer;
+  size_t length;
+};
+
+// Asks with longer and longer buffers, since a group with many members needs a long one. `ask` returns
+// an errno value, or 0, and whether something was found. Returns 1, 0, or -1 with errno set.
+static int ask_name_services(int (*ask)(struct question *, char *, size_t, int *),
+                             struct question *question) {
   for (size_t length = 4096; length <= 16 << 20; length *= 4) {
     char *buffer = malloc(length);
     if (!buffer) return -1;
-    struct group group, *found = NULL;
-    int code = getgrnam_r(name, &group, buffer, length, &found);
-    if (code == 0 && found) *gid = group.gr_gid;
+    int found = 0;
+    int code = ask(question, buffer, length, &found);
     free(buffer);
     if (code == ERANGE) continue;
     // Those with which various name services say that there is none.
-    if (code == 0 || code == ENOENT || code == ESRCH) return found ? 1 : 0;
+    if (code == 0 || code == ENOENT || code == ESRCH) return found;
     errno = code;
     return -1;
   }
   errno = ERANGE;
   return -1;
+}
+
+static int ask_group_number(struct question *question, char *buffer, size_t length, int *found) {
+  struct group group, *entry = NULL;
+  int code = getgrnam_r(question->name, &group, buffer, length, &entry);
+  if (code == 0 && entry) *found = 1, question->number = group.gr_gid;
+  return code;
+}
+
+int cl_group_number(const char *name, uint32_t *gid) {
+  struct question question = {.name = name};
+  int result = ask_name_services(ask_group_number, &question);
+  if (result == 1) *gid = question.number;
+  return result;
+}
+
+static int ask_user_number(struct question *question, char *buffer, size_t length, int *found) {
+  struct passwd user, *entry = NULL;
+  int code = getpwnam_r(question->name, &user, buffer, length, &entry);
+  if (code == 0 && entry) *found = 1, question->number = user.pw_uid;
+  return code;
+}
+
+int cl_user_number(const char *name, uint32_t *uid) {
+  struct question question = {.name = name};
+  int result = ask_name_services(ask_user_number, &question);
+  if (result == 1) *uid = question.number;
+  return result;
+}
+
+static int ask_user_name(struct question *question, char *buffer, size_t length, int *found) {
+  struct passwd user, *entry = NULL;
+  int code = getpwuid_r(question->number, &user, buffer, length, &entry);
+  if (code != 0 || !entry) return code;
+  if (strlen(user.pw_name) >= question->length) return ENAMETOOLONG;
+  strcpy(question->answer, user.pw_name);
+  *found = 1;
+  return 0;
+}
+
+int cl_user_name(uint32_t uid, char *name, size_t length) {
+  struct question question = {.number = uid, .answer = name, .length = length};
+  return ask_name_services(ask_user_name, &question);
 }
 
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows) {

@@ -31,6 +31,8 @@ extension Members {
 /// A countdown as the daemon tells it. Words it may learn one day are kept as they came.
 package struct Countdown: Equatable, Sendable {
   package let name: String
+  /// The number of the user whose it is.
+  package let owner: UInt32?
   /// `running`, `paused`, `expired`, `missed` or `cancelled`.
   package let state: String
   /// `boottime`, `monotonic` or `realtime`.
@@ -52,6 +54,7 @@ package struct Countdown: Equatable, Sendable {
   /// Reads a `Countdown`.
   package init(_ members: Members) throws(ClientError) {
     name = try members.required("name", members.string("name"))
+    owner = try members.integer("owner").flatMap { UInt32(exactly: $0) }
     state = try members.required("state", members.string("state"))
     clock = try members.required("clock", members.string("clock"))
     durationUSec = try members.required("durationUSec", members.integer("durationUSec"))

@@ -13,9 +13,11 @@ package struct Explanation: Equatable, Sendable {
   }
 
   /// Explains an error of the client.
-  package init(_ error: ClientError) {
+  ///
+  /// - Parameter source: What named the daemon's socket, `--socket`; `nil` for the usual one.
+  package init(_ error: ClientError, socketNamedBy source: String? = nil) {
     switch error {
-    case .unreachable(let path, let cause): self = Self.unreachable(path, cause)
+    case .unreachable(let path, let cause): self = Self.unreachable(path, cause, source)
     case .refused(let refusal): self.init(refusal)
     case .closed:
       self.init(
@@ -35,13 +37,18 @@ package struct Explanation: Equatable, Sendable {
     }
   }
 
-  private static func unreachable(_ path: String, _ cause: SystemCallError) -> Explanation {
+  private static func unreachable(
+    _ path: String, _ cause: SystemCallError, _ source: String?
+  ) -> Explanation {
     let path = harmless(path)
     switch cause.name {
     case "ENOENT", "ECONNREFUSED":
+      let usual = "start it with 'systemctl start countdownd', or name another with --socket"
       return Explanation(
         "no daemon listens at \(path)",
-        advice: "start it with 'systemctl start countdownd', or name another with --socket")
+        // The service listens elsewhere: to start it would change nothing.
+        advice: source.map { "check \($0), or start a daemon there: countdownd --socket \(path)" }
+          ?? usual)
     case "EACCES", "EPERM":
       return Explanation(
         "you may not connect to \(path)",
@@ -85,6 +92,13 @@ package struct Explanation: Equatable, Sendable {
         "'\(name)' was changed meanwhile: its revision is now \(revision)",
         advice: "look at it with 'countdownctl get', then decide anew")
     case "DurationOutOfRange": self = Self.outOfRange(fields)
+    case "QuotaExceeded" where Self.sizes[fields.text("resource") ?? ""] != nil:
+      let resource = fields.text("resource") ?? ""
+      let used = fields.number("used").map { "\($0)" } ?? "too many"
+      let limit = fields.number("limit").map { "\($0)" } ?? "fewer"
+      self.init(
+        "\(Self.sizes[resource] ?? resource) has \(used) bytes, and the daemon takes at most \(limit)",
+        advice: "shorten it, or have \(resource)= raised in countdownd.conf")
     case "QuotaExceeded":
       let resource = harmless(fields.text("resource") ?? "a limit")
       let limit = fields.number("limit").map { " of \($0)" } ?? ""
@@ -106,6 +120,9 @@ package struct Explanation: Equatable, Sendable {
     default: self = Self.standard(refusal, fields)
     }
   }
+
+  /// What the limits are about that bound the size of a single thing, by the resource's name.
+  private static let sizes = ["MaxPayloadBytes": "the payload", "MaxMessageBytes": "the call"]
 
   /// A bound that was left, in people's units; instants as Unix time.
   private static func outOfRange(_ fields: Members?) -> Explanation {
@@ -139,7 +156,9 @@ package struct Explanation: Equatable, Sendable {
         "the daemon refuses the value of '\(parameter)'",
         advice: isName ? "a name has 1 to 255 bytes and no control characters" : nil)
     case "org.varlink.service.PermissionDenied":
-      return Explanation("you have no right to do that")
+      return Explanation(
+        "you have no right to do that",
+        advice: "only root and the members of AdminGroup= (countdownd.conf) act for other users")
     case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented":
       let method = harmless(fields.text("method") ?? "that method")
       return Explanation("the daemon does not know \(method)", advice: older)

@@ -48,6 +48,29 @@ package struct CancelReply: Equatable, Sendable {
   }
 }
 
+/// The reply to `CancelMany`: how many there were of each.
+package struct CancelManyReply: Equatable, Sendable {
+  package let cancelled: Int64
+  /// They had ended before.
+  package let ended: Int64
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    cancelled = try members.required("cancelled", members.integer("cancelled"))
+    ended = try members.required("ended", members.integer("ended"))
+  }
+}
+
+/// The reply to `SetPayload`.
+package struct PayloadReply: Equatable, Sendable {
+  package let revision: Int64
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    revision = try members.required("revision", members.integer("revision"))
+  }
+}
+
 /// The reply to `Count`.
 package struct CountReply: Equatable, Sendable {
   package let running: Int64

@@ -19,8 +19,13 @@ package enum Command: Sendable {
   case cancelMany(Selection)
   case startMany([StartItem])
   case subscribe(SubscribeRequest)
+  case watch(WatchRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
+  case ping
+  case reload
+  /// 0 … 7, as in syslog(3).
+  case setLogLevel(Int)
 }
 
 /// One of the countdowns of a `StartMany`.
@@ -58,6 +63,15 @@ package struct SubscribeRequest: Sendable {
   package init() {}
 }
 
+/// What a `Watch` follows.
+package struct WatchRequest: Sendable {
+  package var names: [JSONString]
+  /// µs; `nil` for changes alone. Its range is not checked yet.
+  package var intervalUSec: Int64?
+  /// µs; its range is not checked yet.
+  package var heartbeatUSec: Int64 = 30_000_000
+}
+
 /// A call, ready to be carried out.
 package struct DecodedCall: Sendable {
   package var command: Command
@@ -83,7 +97,7 @@ extension DecodedCall {
       throw .methodNotImplemented(envelope.method.text(in: message))
     }
     let method = try Method.named(envelope.method, in: message)
-    if method == .subscribe, !envelope.flags.contains(.more) { throw .expectedMore }
+    if method.needsMore, !envelope.flags.contains(.more) { throw .expectedMore }
     var parameters = try ParameterReader(
       envelope.parameters, in: message, scope: method.scope)
     var call: DecodedCall =
@@ -102,8 +116,12 @@ extension DecodedCall {
       case .startMany: try decodeStartMany(&parameters, in: message, standard: standard)
       case .cancelMany: try decodeCancelMany(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
+      case .watch: try decodeWatch(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)
+      case .ping: try decodeNothing(&parameters, .ping)
+      case .reload: try decodeNothing(&parameters, .reload)
+      case .setLogLevel: try decodeLogLevel(&parameters)
       }
     if let owner = parameters.owner {
       // The largest number means nobody, to the kernel as well.
@@ -363,6 +381,26 @@ extension DecodedCall {
     return DecodedCall(command: .subscribe(request))
   }
 
+  private static func decodeWatch(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var request = WatchRequest(names: [])
+    while try parameters.next() {
+      if parameters.at("names", 0) {
+        request.names = try parameters.strings() ?? []
+      } else if parameters.at("intervalUSec", 1) {
+        request.intervalUSec = try parameters.integer()
+      } else if parameters.at("heartbeatUSec", 2) {
+        request.heartbeatUSec = try parameters.integer() ?? request.heartbeatUSec
+      } else {
+        throw parameters.unknown()
+      }
+    }
+    // Nothing to follow is a mistake, not a wish.
+    if request.names.isEmpty { throw .invalidParameter("names") }
+    return DecodedCall(command: .watch(request))
+  }
+
   private static func decodeDescription(
     _ parameters: inout ParameterReader
   ) throws(ServiceError) -> DecodedCall {
@@ -373,6 +411,18 @@ extension DecodedCall {
     }
     guard let interface else { throw .invalidParameter("interface") }
     return DecodedCall(command: .getInterfaceDescription(interface: interface))
+  }
+
+  private static func decodeLogLevel(
+    _ parameters: inout ParameterReader
+  ) throws(ServiceError) -> DecodedCall {
+    var level: Int64?
+    while try parameters.next() {
+      guard parameters.at("level", 0) else { throw parameters.unknown() }
+      level = try parameters.integer()
+    }
+    guard let level, (0...7).contains(level) else { throw .invalidParameter("level") }
+    return DecodedCall(command: .setLogLevel(Int(level)))
   }
 
   private static func decodeNothing(

@@ -1,11 +1,12 @@
 package import JSON
 package import Varlink
 
-/// The methods of the two interfaces.
+/// The methods of the three interfaces.
 package enum Method: Sendable, CaseIterable {
   case start, startMany, get, getMany, list, count
-  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe
+  case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe, watch
   case getInfo, getInterfaceDescription
+  case ping, reload, setLogLevel
 
   /// Whose countdowns its calls may be about.
   enum Scope {
@@ -20,12 +21,15 @@ package enum Method: Sendable, CaseIterable {
   var scope: Scope {
     switch self {
     case .start, .startMany, .get, .getMany, .pause, .resume, .restart, .extend, .cancel,
-      .setPayload:
+      .setPayload, .watch:
       .owner
     case .list, .count, .cancelMany, .subscribe: .allOwners
-    case .getInfo, .getInterfaceDescription: .none
+    case .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
     }
   }
+
+  /// It is answered by a stream of replies, and by nothing else.
+  var needsMore: Bool { self == .subscribe || self == .watch }
 
   /// The method that a call names.
   package static func named(
@@ -46,13 +50,17 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.CancelMany", in: message) { return .cancelMany }
     if name.matches("io.countdownd.Countdown.StartMany", in: message) { return .startMany }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
+    if name.matches("io.countdownd.Countdown.Watch", in: message) { return .watch }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {
       return .getInterfaceDescription
     }
+    if name.matches("io.systemd.service.Ping", in: message) { return .ping }
+    if name.matches("io.systemd.service.Reload", in: message) { return .reload }
+    if name.matches("io.systemd.service.SetLogLevel", in: message) { return .setLogLevel }
     let text = name.text(in: message)
     let interface = text.lastIndex(of: ".").map { String(text[..<$0]) } ?? ""
-    if interface == InterfaceFile.name || interface == ServiceInterface.name {
+    if [InterfaceFile.name, ServiceInterface.name, ServiceControl.name].contains(interface) {
       throw .methodNotFound(text)
     }
     throw .interfaceNotFound(interface)

@@ -103,6 +103,27 @@ extension JSONWriter {
     endObject()
   }
 
+  /// A `WatchedCountdown`, as a value.
+  ///
+  /// - Parameter view: `nil` where there is none of that name.
+  package mutating func watched(_ view: CountdownView?, name: Span<UInt8>, by anchor: Reading) {
+    beginObject()
+    key(.name)
+    string(name)
+    if let view {
+      field(.state, view.state.wireName)
+      field(.remainingUSec, view.remainingUSec)
+      if let deadline = view.deadline {
+        self.deadline(.deadline, deadline, on: view.clock, by: anchor)
+      }
+      field(.revision, view.revision)
+      if let late = view.lateUSec { field(.lateUSec, late) }
+    } else {
+      field(.state, "absent")
+    }
+    endObject()
+  }
+
   /// An `Event` of a countdown, as a value.
   package mutating func event(
     _ event: Event, name: Span<UInt8>, owner: UInt32, at reading: Reading, by anchor: Reading

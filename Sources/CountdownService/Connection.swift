@@ -41,6 +41,8 @@ struct Connection: Sendable {
   var activity = Activity.calling
   /// What its call of many changes has come to; while it lasts.
   var many: ManyCall?
+  /// What its watch follows; while it lasts.
+  var watch: Watching?
   /// The peer sends no more; what it sent is still answered.
   var hasEnded = false
   /// Nothing more is handled; it closes once the output has left.
@@ -57,6 +59,8 @@ struct Connection: Sendable {
     case calling
     /// Its call was decided and is with the ledger.
     case awaitingVerdict
+    /// Its call is with the host, which carries it out after this turn.
+    case awaitingHost
     /// Its next call is about a name of which a change is with the ledger.
     case blocked
     /// Its call of many changes goes on.
@@ -65,6 +69,8 @@ struct Connection: Sendable {
     case listing(Listing)
     /// Its `Subscribe` goes on.
     case subscribed(Subscription)
+    /// Its `Watch` goes on.
+    case watching
   }
 
   init(id: ConnectionID, user: UInt32, isAdmin: Bool) {

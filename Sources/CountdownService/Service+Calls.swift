@@ -15,11 +15,14 @@ extension Service {
     case .subscribed:
       serveStream(index)
       return
+    case .watching:
+      queueWatch(index)
+      return
     case .changingMany:
       continueMany(index)
       if case .calling = connections[index].activity { enqueue(index) }
       return
-    case .awaitingVerdict, .blocked: return
+    case .awaitingVerdict, .awaitingHost, .blocked: return
     case .calling: break
     }
     // The buffer is moved out, so that a message can be lent while the rest of the service changes.
@@ -122,7 +125,7 @@ extension Service {
     guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
     guard isAdmin else { throw .permissionDenied }
     switch call.command {
-    case .start, .startMany, .subscribe: return .one(scheduler.users.index(of: uid))
+    case .start, .startMany, .subscribe, .watch: return .one(scheduler.users.index(of: uid))
     // Asking after somebody makes nobody known.
     default: return .one(scheduler.users.known(uid))
     }
@@ -190,9 +193,14 @@ extension Service {
       try cancelMany(
         selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
     case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
+    case .watch(let request): try watch(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
       try writeDescription(of: interface.text(in: message), to: index)
+    case .ping: writeDone(to: index)
+    case .reload: try ask(.reload, from: index, isOneway: flags.isOneway)
+    case .setLogLevel(let level):
+      try ask(.setLogLevel(level), from: index, isOneway: flags.isOneway)
     }
     return true
   }
@@ -365,6 +373,7 @@ extension Service {
       $0.beginArray()
       $0.string(ServiceInterface.name)
       $0.string(InterfaceFile.name)
+      $0.string(ServiceControl.name)
       $0.endArray()
       $0.endReply()
     }
@@ -384,6 +393,7 @@ extension Service {
     switch interface {
     case InterfaceFile.name: InterfaceFile.text
     case ServiceInterface.name: Array(ServiceInterface.text.utf8)
+    case ServiceControl.name: Array(ServiceControl.text.utf8)
     default: throw .interfaceNotFound(interface)
     }
   }

@@ -7,7 +7,7 @@ internal import Varlink
 /// A change that was decided and is with the ledger.
 struct PendingChange: Sendable {
   let plan: Plan
-  let name: LockedName
+  let name: OwnedName
   let payload: [UInt8]?
   /// Whom to answer, and how.
   let connection: ConnectionID
@@ -25,31 +25,25 @@ enum ChangeReply: Sendable {
   case ofMany(Int)
 }
 
-/// A name of which a change is with the ledger: its next change waits.
-struct LockedName: Hashable, Sendable {
-  let user: UInt32
-  let name: [UInt8]
-}
-
 /// Changes: what the ledger answers at once takes effect at once; the rest waits for its verdict.
 extension Service {
   /// Whether no change of the name is under way; else the connection waits for its verdict.
   mutating func isFree(_ existing: EntryID?, user: UInt32, for index: Int) -> Bool {
-    if isFree(existing, LockedName(user: user, name: name)) { return true }
-    wait(for: LockedName(user: user, name: name), index)
+    if isFree(existing, OwnedName(user: user, name: name)) { return true }
+    wait(for: OwnedName(user: user, name: name), index)
     connections[index].activity = .blocked
     return false
   }
 
   /// Whether no change of the name is under way.
-  func isFree(_ existing: EntryID?, _ name: @autoclosure () -> LockedName) -> Bool {
+  func isFree(_ existing: EntryID?, _ name: @autoclosure () -> OwnedName) -> Bool {
     if lockedNames.isEmpty { return true }
     if let existing { return !scheduler.isLocked(existing) }
     return lockedNames[name()] == nil
   }
 
   /// The connection is woken when the change of the name that is under way has its verdict.
-  mutating func wait(for name: LockedName, _ index: Int) {
+  mutating func wait(for name: OwnedName, _ index: Int) {
     lockedNames[name]?.append(connections[index].id)
   }
 
@@ -82,7 +76,7 @@ extension Service {
       tell(outcome)
       return outcome
     }
-    let locked = LockedName(user: plan.user, name: name)
+    let locked = OwnedName(user: plan.user, name: name)
     let ticket = nextTicket
     nextTicket += 1
     underway[ticket] = PendingChange(

@@ -6,8 +6,8 @@ extension Service {
   ///
   /// Reports instead of trapping, so that a simulation can add its seed and step.
   package borrowing func brokenInvariant() -> String? {
-    brokenConnection() ?? brokenChange() ?? brokenStream() ?? recent.brokenInvariant()
-      ?? scheduler.brokenInvariant()
+    brokenConnection() ?? brokenChange() ?? brokenStream() ?? brokenWatch()
+      ?? recent.brokenInvariant() ?? scheduler.brokenInvariant()
   }
 
   private borrowing func brokenConnection() -> String? {
@@ -36,10 +36,14 @@ extension Service {
       case .blocked where waits != 1: return "connection \(place) is blocked by \(waits) names"
       case .awaitingVerdict where undecided != 1:
         return "connection \(place) awaits \(undecided) verdicts"
+      case .awaitingHost where requests.count(where: { $0.connection == connection.id }) != 1:
+        return "connection \(place) awaits a host that knows of nothing"
       case .calling where waits + undecided > 0, .listing where waits + undecided > 0,
-        .subscribed where waits + undecided > 0:
+        .subscribed where waits + undecided > 0, .watching where waits + undecided > 0:
         return "connection \(place) is free, and waits for \(waits) names, \(undecided) verdicts"
-      case .calling, .listing, .subscribed, .blocked, .awaitingVerdict, .changingMany: break
+      case .calling, .listing, .subscribed, .watching, .blocked, .awaitingVerdict, .awaitingHost,
+        .changingMany:
+        break
       }
     }
     guard open == connectionCount else { return "\(open) connections count as \(connectionCount)" }
@@ -84,6 +88,7 @@ extension Service {
     var subscribed = 0
     var streamsOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
     for connection in connections where connection.isOpen {
+      if case .watching = connection.activity { streamsOfUser[Int(connection.user)] += 1 }
       guard case .subscribed(let subscription) = connection.activity else { continue }
       subscribed += 1
       streamsOfUser[Int(connection.user)] += 1
@@ -102,6 +107,56 @@ extension Service {
       let usage = scheduler.users[UInt32(user)]
       guard usage.streams == streamsOfUser[user] else {
         return "user \(usage.uid) has \(streamsOfUser[user]) streams, not \(usage.streams)"
+      }
+    }
+    return nil
+  }
+
+  private borrowing func brokenWatch() -> String? {
+    var watching: [ConnectionID] = []
+    var watchedOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    for connection in connections {
+      guard connection.isOpen, case .watching = connection.activity else {
+        if connection.watch != nil { return "a watch is left of one that has ended" }
+        continue
+      }
+      guard let watch = connection.watch else { return "nothing is watched by one that watches" }
+      if connection.isDeaf { return "a watcher that is gone still watches" }
+      watching.append(connection.id)
+      watchedOfUser[Int(watch.user)] += watch.items.count
+      if let broken = watch.brokenInvariant() { return broken }
+      if let broken = brokenNames(of: watch, connection) { return broken }
+      let isQueued = watchQueue.contains(connection.id)
+      guard isQueued == watch.isQueued else { return "a watcher is queued, or is not, unnoticed" }
+      if watch.firstDirty != nil, connection.pendingBytes == 0, !isQueued, !connection.isQueued {
+        return "a watcher is not told what it reads for"
+      }
+    }
+    guard
+      watching.sorted(by: { $0.token < $1.token })
+        == watchStreams.sorted(by: { $0.token < $1.token })
+    else { return "\(watching.count) watch and \(watchStreams.count) are streams" }
+    guard watchTable.watcherCount == watchedOfUser.reduce(0, +) else {
+      return "the table has \(watchTable.watcherCount) watchers of names"
+    }
+    for user in watchedOfUser.indices
+    where scheduler.users[UInt32(user)].watched != watchedOfUser[user] {
+      return "of user \(user) \(watchedOfUser[user]) names are watched, not as many as counted"
+    }
+    return nil
+  }
+
+  private borrowing func brokenNames(of watch: Watching, _ connection: Connection) -> String? {
+    for (place, item) in watch.items.enumerated() {
+      let known = watchTable[OwnedName(user: watch.user, name: item.name)]
+      guard known.filter({ $0.connection == connection.id }).map(\.place) == [place] else {
+        return "a name that is watched is not found in the table once"
+      }
+      let id = scheduler.find(user: watch.user, name: item.name.span)
+      if let known = item.id, known != id { return "a watcher takes another for its name" }
+      if !item.isDirty, item.id != id { return "a watcher was not told of a new one" }
+      if !item.isDirty, let id, (scheduler.state(of: id) == .running) != item.isRunning {
+        return "a watcher was told another state"
       }
     }
     return nil

@@ -163,7 +163,7 @@ extension Service {
 
   /// What one more countdown may take in a list besides its payload, with the name's escapes, and what
   /// follows the list.
-  private static let besidesPayload = 2 << 10
+  static let besidesPayload = 2 << 10
 
   mutating func collect(_ listing: Listing, user: UInt32, limit: Int) {
     if let after = listing.after {

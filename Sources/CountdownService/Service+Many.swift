@@ -75,9 +75,9 @@ extension Service {
     guard var starting = connections[index].many?.starting else { return }
     connections[index].many?.starting = nil
     var later: [Int] = []
-    var firstLocked: LockedName?
+    var firstLocked: OwnedName?
     for place in starting.open {
-      let name = LockedName(user: starting.user, name: starting.items[place].name)
+      let name = OwnedName(user: starting.user, name: starting.items[place].name)
       let existing = scheduler.find(user: starting.user, name: name.name.span)
       if isFree(existing, name) {
         start(starting.items[place], existing, &starting, place, index)
@@ -203,7 +203,7 @@ extension Service {
     let end = min(next + Service.changesPerTurn, names.count)
     while next < end, cancelling.failure == nil {
       callBudget -= 1
-      let name = LockedName(user: user, name: names[next])
+      let name = OwnedName(user: user, name: names[next])
       let existing = scheduler.find(user: user, name: name.name.span)
       guard isFree(existing, name) else {
         waitAlone(for: name, index)
@@ -230,7 +230,7 @@ extension Service {
     let slice = page
     for id in slice where cancelling.failure == nil {
       callBudget -= 1
-      let name = LockedName(user: user, name: nameBytes(of: id))
+      let name = OwnedName(user: user, name: nameBytes(of: id))
       guard isFree(id, name) else {
         waitAlone(for: name, index)
         return false
@@ -243,7 +243,7 @@ extension Service {
   }
 
   /// Waits for another's change, unless it has changes of its own to wait for first.
-  private mutating func waitAlone(for name: LockedName, _ index: Int) {
+  private mutating func waitAlone(for name: OwnedName, _ index: Int) {
     guard connections[index].many?.underway == 0 else { return }
     connections[index].many?.isWaiting = true
     wait(for: name, index)

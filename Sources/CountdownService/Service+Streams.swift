@@ -13,15 +13,7 @@ extension Service {
     guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
       throw Refusal.outOfRange(parameter: "heartbeatUSec", bounds: Bounds.heartbeat)
     }
-    let used = scheduler.users[user].streams
-    if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
-      throw Refusal.quotaExceeded(
-        resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
-    }
-    if recent.count >= limits.streams {
-      throw Refusal.quotaExceeded(
-        resource: .streams, limit: limits.streams, used: recent.count)
-    }
+    try checkRoomForStream(of: user)
     let prefix = try nameOrNone(request.prefix, in: message, "prefix")
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
@@ -38,8 +30,21 @@ extension Service {
     serveStream(index)
   }
 
-  /// Ends a subscription, if there is one.
+  /// Whether a user may have one more stream.
+  func checkRoomForStream(of user: UInt32) throws(Refusal) {
+    let used = scheduler.users[user].streams
+    if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
+      throw .quotaExceeded(resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
+    }
+    let all = recent.count + watchStreams.count
+    if all >= limits.streams {
+      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: all)
+    }
+  }
+
+  /// Ends a subscription or a watch, if there is one.
   mutating func endStream(_ index: Int) {
+    if case .watching = connections[index].activity { endWatch(index) }
     guard case .subscribed(let subscription) = connections[index].activity else { return }
     connections[index].activity = .calling
     scheduler.cancelTimer(subscription.timer)
@@ -47,8 +52,9 @@ extension Service {
     recent.leave(connections[index].id, from: subscription.seat, of: subscription.owners)
   }
 
-  /// Puts an event where the subscribers will find it, if any wants it.
+  /// Puts an event where the subscribers will find it, if any wants it, and lets watchers know.
   mutating func publish(_ event: Event) {
+    noteChange(event)
     guard recent.mayBeWanted(event.kind, of: event.user) else { return }
     // The storage is moved out and used again: a name cannot be lent while the rest changes.
     var name: [UInt8] = []
@@ -144,8 +150,9 @@ extension Service {
 
   /// A heartbeat is due: told after a silence, put off after anything else.
   mutating func handleTimer(_ id: EntryID, token: UInt64) {
-    guard let index = place(of: ConnectionID(token: token)),
-      case .subscribed(var subscription) = connections[index].activity
+    let place = place(of: ConnectionID(token: token))
+    if let place, case .watching = connections[place].activity { return handleWatchTimer(place) }
+    guard let index = place, case .subscribed(var subscription) = connections[index].activity
     else {
       scheduler.cancelTimer(id)
       return

@@ -8,7 +8,8 @@ internal import Varlink
 /// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
 /// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
 /// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
-/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger.
+/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger. What callers ask of the host itself,
+/// ``takeRequests()``, it carries out before it sends.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
 /// each connection and in all; those who stream get what there is room for. Read next:
@@ -17,8 +18,11 @@ internal import Varlink
 /// Invariants, tested by ``brokenInvariant()``:
 /// - Every connection that is blocked waits for a name with a change under way, and every connection
 ///   that awaits a verdict has exactly one change under way.
+/// - Every connection that awaits the host has exactly one request that was not taken.
 /// - A call of many changes has as many under way as it says, or waits for a name with another's change
 ///   under way, or is queued.
+/// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
+///   something to tell whose output has left is queued.
 /// - Every subscriber has a seat, and has heard no more than has happened.
 /// - Those of the scheduler and of the recent events.
 package struct Service: ~Copyable {
@@ -43,13 +47,24 @@ package struct Service: ~Copyable {
 
   var recent: RecentEvents
 
+  /// The streams of those who watch, in the order of their calls, and which names they watch.
+  var watchStreams: [ConnectionID] = []
+  var watchTable = WatchTable()
+  /// Those of them with something to tell, in the order in which they came to it.
+  var watchQueue: [ConnectionID] = []
+  /// How the clocks stood to each other when the watchers were last told of it.
+  var watchedAnchor: Reading
+
   /// Changes that the ledger has not answered yet, by ticket.
   var underway: [UInt64: PendingChange] = [:]
   /// The names of those changes, each with the connections whose next call waits for it.
-  var lockedNames: [LockedName: [ConnectionID]] = [:]
+  var lockedNames: [OwnedName: [ConnectionID]] = [:]
   var batch: [Change] = []
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
+
+  /// What callers ask of the daemon itself, for the host.
+  var requests: [ControlRequest] = []
 
   /// The name of the call that is being handled.
   var name: [UInt8] = []
@@ -58,11 +73,16 @@ package struct Service: ~Copyable {
   /// Reused by lists.
   var page: [EntryID] = []
 
-  /// What the host decides of what `GetInfo` answers.
+  /// What the host knows of the daemon, and the service does not.
   package struct Identity: Sendable {
     let version: String
+    /// The user it runs as, who may control it.
+    let uid: UInt32
 
-    package init(version: String) { self.version = version }
+    package init(version: String, uid: UInt32) {
+      self.version = version
+      self.uid = uid
+    }
   }
 
   /// - Parameters:
@@ -75,6 +95,7 @@ package struct Service: ~Copyable {
     scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
     self.identity = identity
     recent = RecentEvents(limits: limits)
+    watchedAnchor = reading
     nextNumber = terms.firstNumber
   }
 
@@ -158,9 +179,9 @@ package struct Service: ~Copyable {
   /// subscription.
   mutating func abandonStream(_ index: Int) {
     switch connections[index].activity {
-    case .subscribed: close(index)
+    case .subscribed, .watching: close(index)
     case .listing: connections[index].activity = .calling
-    case .calling, .awaitingVerdict, .blocked, .changingMany: break
+    case .calling, .awaitingVerdict, .awaitingHost, .blocked, .changingMany: break
     }
   }
 
@@ -242,8 +263,10 @@ package struct Service: ~Copyable {
   private func waitsForRoom(_ index: Int) -> Bool {
     switch connections[index].activity {
     case .calling: connections[index].input.count > 0
-    case .awaitingVerdict, .blocked, .changingMany: false
+    case .awaitingVerdict, .awaitingHost, .blocked, .changingMany: false
     case .listing: true
+    case .watching:
+      connections[index].pendingBytes == 0 && connections[index].watch?.firstDirty != nil
     case .subscribed(let subscription):
       subscription.state != nil || !subscription.isReady
         || recent.hasNews(in: subscription.seat, at: subscription.position)
@@ -255,6 +278,7 @@ package struct Service: ~Copyable {
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
+    noteTime()
     var told = 0
     let enough = recent.appendedBytes + Service.expiryBytesPerTurn
     while told < Service.expiriesPerTurn, recent.appendedBytes < enough,
@@ -284,16 +308,19 @@ package struct Service: ~Copyable {
       handle(index)
       touch(index)
     }
+    serveWatches()
     serveStreams()
   }
 
   /// When the next turn has something to do, if nothing comes in before.
-  package var nextWake: Scheduler.Wake { ready.isEmpty ? scheduler.nextWake : .now }
+  package var nextWake: Scheduler.Wake {
+    ready.isEmpty && watchQueue.isEmpty ? scheduler.nextWake : .now
+  }
 
   /// Whether every call that was read has been answered and every answer has left: a good moment to
   /// stop. O(connections).
   package var isQuiet: Bool {
-    guard ready.isEmpty, underway.isEmpty else { return false }
+    guard ready.isEmpty, underway.isEmpty, requests.isEmpty else { return false }
     return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
   }
 

@@ -11,7 +11,7 @@ package struct Limits: Equatable, Sendable {
   /// Open connections of one user, and in all.
   package var connectionsPerUser = 1_024
   package var connections = 4_096
-  /// Subscriptions of one user, and in all.
+  /// Subscriptions and watches of one user, and in all.
   package var streamsPerUser = 64
   package var streams = 1_024
   /// Bytes of one payload, and of all that one user has stored.
@@ -27,6 +27,8 @@ package struct Limits: Equatable, Sendable {
   package var pageLength = 10_000
   /// Names in one `GetMany`: so many countdowns with long payloads fit one message.
   package var namesPerGet = 100
+  /// Names in one `Watch`.
+  package var namesPerWatch = 1_000
   /// Countdowns in one `StartMany`.
   package var countdownsPerStart = 1_000
   /// Bytes of recent events kept for subscribers that read slowly: those of one user, and in all.

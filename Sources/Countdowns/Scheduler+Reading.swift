@@ -43,6 +43,9 @@ extension Scheduler {
   /// The state alone. O(1).
   package func state(of id: EntryID) -> CountdownState { table[id.index].state }
 
+  /// What remains alone, µs. O(1).
+  package func remainingUSec(of id: EntryID) -> Int64 { remainingUSec(of: table[id.index]) }
+
   /// The revision alone. O(1).
   package func revision(of id: EntryID) -> Int64 { table[id.index].revision }
 

@@ -48,6 +48,8 @@ package struct Scheduler: ~Copyable {
   private var dueTimers: [EntryID] = []
   /// Users with more ended countdowns than may stay.
   private var crowdedUsers: [UInt32] = []
+  /// Names that are watched, of countdowns that were removed in this turn.
+  private var removed: [RemovedName] = []
   /// Whether the limit ended the last thinning of those before it was done.
   private var isThinningCutShort = false
 
@@ -410,11 +412,27 @@ package struct Scheduler: ~Copyable {
     forgetEnd(id)
     dropExtra(id)
     let record = table[id.index]
+    if users[record.user].watched > 0 {
+      removed.append(RemovedName(user: record.user, name: copiedName(of: id)))
+    }
     let wasListed = index.remove(id.index, in: table)
     precondition(wasListed, "a countdown was not in the index of names")
     table.names.remove(record.name)
     table[id.index] = .vacant
     wheel.release(id)
+  }
+
+  /// A name under which nothing stands any more.
+  package struct RemovedName: Sendable {
+    package let user: UInt32
+    package let name: [UInt8]
+  }
+
+  /// Those that ``advance(to:limit:)`` has removed, of users of whom anything is watched.
+  package mutating func takeRemoved() -> [RemovedName] {
+    if removed.isEmpty { return [] }
+    defer { removed.removeAll() }
+    return removed
   }
 
   // MARK: Waiting for a verdict

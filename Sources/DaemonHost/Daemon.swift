@@ -35,12 +35,18 @@ package enum Daemon {
       let configuration = ConfigurationFiles(given: options.configurationFile)
       let read = try configuration.read()
       let settings = read.settings
-      if Journal.Priority(options.logLevel ?? settings.logLevel) >= .warning {
-        for warning in read.warnings { journal.send(.warning, warning) }
+      func warn(_ message: String) {
+        guard Journal.Priority(options.logLevel ?? settings.logLevel) >= .warning else { return }
+        journal.send(.warning, message)
       }
+      for warning in read.warnings { warn(warning) }
       // With fewer there would be room for fewer clients only.
       try? CurrentProcess.raiseDescriptorLimit()
-      let socket = try socket(for: options, mode: settings.socketMode)
+      let passed = try PassedSockets.take(named: "varlink")
+      if passed != nil, let path = options.socketPath {
+        warn("--socket \(path): systemd passed a socket, which goes before it, ignoring")
+      }
+      let socket = try passed ?? boundSocket(for: options, mode: settings.socketMode)
       var host = try Host(
         listeningOn: socket, settings: settings, adminGroup: try adminGroup(of: settings),
         configuration: configuration, logLevel: options.logLevel, version: programVersion,
@@ -61,9 +67,10 @@ package enum Daemon {
     return group
   }
 
-  private static func socket(for options: DaemonOptions, mode: UInt32) throws -> ListeningSocket {
-    let passed = try PassedSockets.take(named: "varlink")
-    if options.socketPath == nil, let passed { return passed }
+  /// A socket of its own, where the command line or else the environment says.
+  private static func boundSocket(
+    for options: DaemonOptions, mode: UInt32
+  ) throws -> ListeningSocket {
     let path =
       options.socketPath
       ?? DaemonOptions.defaultSocketPath(

@@ -64,13 +64,13 @@ package struct DaemonOptions: Equatable, Sendable {
       --version          say which version this is
       --help             show this text
 
-    Without --socket it listens on the socket that systemd passed, else at
-    $RUNTIME_DIRECTORY/io.countdownd.Countdown, else at
+    It listens on the socket that systemd passed, which goes before --socket. Without both it
+    listens at $RUNTIME_DIRECTORY/io.countdownd.Countdown, else at
     /run/countdownd/io.countdownd.Countdown (root) or
     $XDG_RUNTIME_DIR/countdownd/io.countdownd.Countdown (others).
     Without --config it reads \(ConfigurationFiles.defaultMainFile) and
-    \(ConfigurationFiles.defaultMainFile).d/*.conf, as far as they exist; SIGHUP makes it read them
-    again. SIGTERM and SIGINT end it.
+    \(ConfigurationFiles.defaultMainFile).d/*.conf, as far as they exist; SIGHUP, or
+    io.systemd.service.Reload on its socket, makes it read them again. SIGTERM and SIGINT end it.
 
     """
 

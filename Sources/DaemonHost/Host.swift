@@ -73,7 +73,7 @@ package struct Host: ~Copyable {
     service = Service(
       at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
-      identity: Service.Identity(version: version),
+      identity: Service.Identity(version: version, uid: CurrentProcess.effectiveUserID),
       reserving: min(settings.limits.countdowns, Host.reservation))
     service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
@@ -118,6 +118,7 @@ package struct Host: ~Copyable {
       let clocks = Clocks.read()
       if let again = acceptsAgainAt, clocks.boottimeNSec >= again { try resumeAccepting() }
       service.turn(at: Reading(roundingUp: clocks))
+      for request in service.takeRequests() { carryOut(request) }
       if service.scheduler.hasExpired { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
       if let late = service.scheduler.takeLate() { lateLog.note(late) }
@@ -197,7 +198,7 @@ package struct Host: ~Copyable {
     case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
     case Token.signals:
       while let signal = try signals.next() {
-        if signal == .hangup { reload() } else { stop(on: signal) }
+        if signal == .hangup { _ = reload() } else { stop(on: signal) }
       }
     default: receive(event)
     }
@@ -375,11 +376,27 @@ package struct Host: ~Copyable {
       ])
   }
 
+  private mutating func carryOut(_ request: ControlRequest) {
+    switch request.action {
+    case .reload: service.conclude(request, refused: reload().map(ConfigurationRefusal.init))
+    case .setLogLevel(let level):
+      guard let priority = Journal.Priority(rawValue: level) else {
+        fatalError("the service let level \(level) pass")
+      }
+      log.setThreshold(priority)
+      service.conclude(request)
+    }
+  }
+
   /// Reads the configuration again: what it says holds from here on, for what is new. Where it cannot
-  /// be followed the old one stays.
-  private mutating func reload() {
-    guard stopsAt == nil else { return }
-    _ = notifier.reloading(sinceMonotonicUSec: Clocks.read().monotonicNSec / 1_000)
+  /// be followed the old one stays, and the reason is returned.
+  private mutating func reload() -> ConfigurationError? {
+    // Who stops has told so, and is not ready any more.
+    let isServing = stopsAt == nil
+    if isServing {
+      _ = notifier.reloading(sinceMonotonicUSec: Clocks.read().monotonicNSec / 1_000)
+    }
+    defer { if isServing { _ = notifier.ready(status: status.text) } }
     do throws(ConfigurationError) {
       let read = try configuration.read()
       log.setThreshold(Journal.Priority(logLevel ?? read.settings.logLevel))
@@ -388,11 +405,12 @@ package struct Host: ~Copyable {
       service.scheduler.notedAfterUSec = read.settings.logLateUSec
       status.hasRefusedReload = false
       log.send(.info, "The configuration was read again", as: .reloaded)
+      return nil
     } catch {
       status.hasRefusedReload = true
       log.send(.error, "\(error); the old configuration stays", as: .reloadRefused)
+      return error
     }
-    _ = notifier.ready(status: status.text)
   }
 
   // MARK: The end
@@ -419,6 +437,17 @@ extension Instant {
   package var nanoseconds: Int64 {
     let (product, overflow) = Int64(rawValue).multipliedReportingOverflow(by: 1_000)
     return overflow ? .max : product
+  }
+}
+
+extension ConfigurationRefusal {
+  init(_ error: ConfigurationError) {
+    switch error {
+    case .unreadable(let cause):
+      self.init(message: "\(error)", file: cause.path, line: nil)
+    case .refused(let cause):
+      self.init(message: "\(error)", file: cause.position.file, line: cause.position.line)
+    }
   }
 }
 

@@ -32,6 +32,42 @@ package enum StandardStream: Int32, Sendable {
     return code == 0 && columns > 0 && rows > 0 ? (Int(columns), Int(rows)) : nil
   }
 
+  /// Appends what can be read to `bytes`, waiting until there is something.
+  ///
+  /// - Parameter limit: At most so many bytes, 1 or more.
+  /// - Returns: How many they are; 0 at the end.
+  package func read(
+    appendingTo bytes: inout [UInt8], atMost limit: Int
+  ) throws(SystemCallError) -> Int {
+    let fd = rawValue
+    precondition(limit > 0)
+    while true {
+      var outcome = (result: 0, code: CInt(0))
+      bytes.append(addingCapacity: limit) { output in
+        // SAFETY: `buffer` is the spare storage, alive and ours during this closure. The kernel fills
+        // its first `result` bytes, never more than `limit`, and only those count as initialized.
+        unsafe output.withUnsafeMutableBufferPointer { buffer, initializedCount in
+          outcome = uninterrupted { unsafe Glibc.read(fd, buffer.baseAddress, limit) }
+          initializedCount = max(outcome.result, 0)
+        }
+      }
+      switch outcome.code {
+      case 0: return outcome.result
+      case EAGAIN: _ = try waitReadable(timeoutMSec: nil)  // Another program made it non-blocking.
+      default: throw SystemCallError(call: "read", code: outcome.code)
+      }
+    }
+  }
+
+  /// Waits until there is something to read, the end for one; false if there is nothing within the time.
+  ///
+  /// - Parameter timeoutMSec: 0 only looks; `nil` is for ever.
+  package func waitReadable(timeoutMSec: Int32?) throws(SystemCallError) -> Bool {
+    var request = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
+    // SAFETY: the kernel reads and writes the one element, which outlives the call.
+    return try check("poll") { unsafe poll(&request, 1, timeoutMSec ?? -1) } > 0
+  }
+
   /// Writes all of `text`, waiting as needed.
   ///
   /// - Throws: EPIPE if nobody reads it any more and SIGPIPE is ignored.

@@ -4,12 +4,17 @@ import SystemdSyntax
 extension Verb {
   static let get = Verb(
     name: "get", words: "NAME", summary: "show all there is to know of a countdown",
-    examples: ["get tea", "get tea --json"],
+    options: [.owner], examples: ["get tea", "get tea --json"],
     run: { session in
       let name = try session.onlyName()
+      let owners = try session.owners()
       var connection = try session.connect()
       let reply = try connection.call(
-        "Get", parameters: encodeParameters { $0.member("name", name) })
+        "Get",
+        parameters: encodeParameters { writer in
+          writer.member("name", name)
+          owners.write(to: &writer)
+        })
       if session.isJSON {
         try session.write(json: reply.json)
       } else {
@@ -21,10 +26,11 @@ extension Verb {
   static let list = Verb(
     name: "list", words: "[PREFIX]", summary: "show all countdowns, or those whose names begin so",
     options: [
-      Option("--state", "STATE", help: "only those running, paused, expired, missed or cancelled")
+      Option("--state", "STATE", help: "only those running, paused, expired, missed or cancelled"),
+      .owner, .allOwners,
     ],
     details: ["Ended ones can be read for a while."],
-    examples: ["list", "list orders/ --state running"],
+    examples: ["list", "list orders/ --state running", "list --all-owners"],
     run: list)
 
   @Sendable private static func list(_ session: Session) throws -> Int32 {
@@ -32,14 +38,16 @@ extension Verb {
     let prefix = session.arguments.words.first
     let states = ["running", "paused", "expired", "missed", "cancelled"]
     let state = try session.arguments.choice("--state", among: states)
+    let owners = try session.owners()
     var connection = try session.connect()
     try connection.begin(
       "List",
       parameters: encodeParameters { writer in
         writer.member("prefix", prefix)
         writer.member("state", state)
+        owners.write(to: &writer)
       })
-    var table = CountdownTable(session)
+    var table = CountdownTable(session, showsOwners: owners.areAll)
     var continues = true
     while continues {
       guard let reply = try connection.nextReply(timeoutMSec: session.patienceMSec) else {
@@ -61,11 +69,14 @@ extension Verb {
   }
 
   static let count = Verb(
-    name: "count", words: "", summary: "tell how many countdowns you have", examples: ["count"],
+    name: "count", words: "", summary: "tell how many countdowns you have",
+    options: [.owner, .allOwners], examples: ["count", "count --all-owners"],
     run: { session in
       guard session.arguments.words.isEmpty else { throw ParseError("it takes no name") }
+      let owners = try session.owners()
       var connection = try session.connect()
-      let reply = try connection.call("Count")
+      let reply = try connection.call(
+        "Count", parameters: encodeParameters { owners.write(to: &$0) })
       if session.isJSON {
         try session.write(json: reply.json)
         return ExitStatus.done
@@ -89,25 +100,38 @@ struct CountdownTable {
   private static let rowsAtOnce = 5_000
 
   private let session: Session
-  private var table = Table(headings)
+  private let showsOwners: Bool
+  private var names = UserNames()
+  private var table: Table
   private var rows = 0
   private(set) var count = 0
 
-  init(_ session: Session) { self.session = session }
+  /// - Parameter showsOwners: It has a column for them.
+  init(_ session: Session, showsOwners: Bool = false) {
+    self.session = session
+    self.showsOwners = showsOwners
+    table = Self.table(hasHeadings: true, showsOwners)
+  }
+
+  private static func table(hasHeadings: Bool, _ showsOwners: Bool) -> Table {
+    Table((showsOwners ? [("OWNER", .left)] : []) + headings, hasHeadings: hasHeadings)
+  }
 
   mutating func add(_ countdown: Countdown) throws {
     let style = Session.style(of: countdown.state)
-    table.add([
-      .init(countdown.name), .init(countdown.state, style),
-      .init(countdown.remainingText),
-      .init(session.time(countdown.hasEnded ? countdown.endedAt : countdown.deadline)),
-      .init(session.length(of: countdown)),
-    ])
+    let owner = showsOwners ? [Table.Cell(names.name(of: countdown.owner))] : []
+    table.add(
+      owner + [
+        .init(countdown.name), .init(countdown.state, style),
+        .init(countdown.remainingText),
+        .init(session.time(countdown.hasEnded ? countdown.endedAt : countdown.deadline)),
+        .init(session.length(of: countdown)),
+      ])
     rows += 1
     count += 1
     if rows == Self.rowsAtOnce {
       try finish()
-      table = Table(Self.headings, hasHeadings: false)
+      table = Self.table(hasHeadings: false, showsOwners)
     }
   }
 
@@ -142,6 +166,8 @@ extension Session {
       if let text { table.add([.init(label, .dim), .init(text, style)]) }
     }
     add("name", countdown.name, .bold)
+    var names = UserNames()
+    add("owner", countdown.owner.map { names.name(of: $0) })
     add("state", countdown.state, Self.style(of: countdown.state))
     add("remaining", countdown.hasEnded ? nil : countdown.remainingText)
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))

@@ -47,7 +47,7 @@ func run(_ typed: [String]?) -> Int32 {
     complain(error.message, advice: "see 'countdownctl \(error.verb) --help'")
     return ExitStatus.usage
   } catch let error as ClientError {
-    return report(error, asJSON: isJSON)
+    return report(error, asJSON: isJSON, socketNamedBy: socketName(arguments))
   } catch let error as Failure {
     complain(error.message, advice: error.advice)
     return ExitStatus.refused
@@ -109,9 +109,21 @@ private func runWithoutVerb(_ rest: [String]) throws -> Int32 {
   return ExitStatus.done
 }
 
+/// What says where the daemon's socket is; `nil` where nobody does.
+private func socketName(_ arguments: [String]) -> String? {
+  let options = arguments.prefix { $0 != "--" }
+  if options.contains(where: { $0 == "--socket" || $0.hasPrefix("--socket=") }) {
+    return "--socket"
+  }
+  let variable = CurrentProcess.environmentVariable("COUNTDOWND_SOCKET") ?? ""
+  return variable.isEmpty ? nil : "$COUNTDOWND_SOCKET"
+}
+
 /// Says what went wrong on the standard error; with `--json` a refusal also on the standard output.
-private func report(_ error: ClientError, asJSON: Bool) -> Int32 {
-  let explanation = Explanation(error)
+private func report(
+  _ error: ClientError, asJSON: Bool, socketNamedBy source: String?
+) -> Int32 {
+  let explanation = Explanation(error, socketNamedBy: source)
   guard case .refused(let refusal) = error else {
     complain(explanation.message, advice: explanation.advice)
     return ExitStatus.unreachable

@@ -29,8 +29,12 @@ struct Session: Sendable {
 
   /// Prints an object of JSON on a line of its own.
   func write(json: [UInt8]) throws {
-    let isTerminal = StandardStream.output.isTerminal
-    try write(oneLine(json: json, escapingControls: isTerminal) + "\n")
+    try write(line(json: json))
+  }
+
+  /// An object of JSON as a line.
+  func line(json: [UInt8]) -> String {
+    oneLine(json: json, escapingControls: StandardStream.output.isTerminal) + "\n"
   }
 
   func styled(_ text: String, _ style: TextStyle) -> String {

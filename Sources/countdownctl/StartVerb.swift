@@ -1,56 +1,72 @@
 import ControlClient
-import JSON
 import SystemdSyntax
 
 extension Verb {
   static let start = Verb(
-    name: "start", words: "NAME LENGTH|--until TIME",
+    name: "start", words: "NAME LENGTH|--until TIME, or -",
     summary: "start a countdown of a length, or until a point in time",
-    options: [
-      Option("--until", "TIME", help: "end at that time of the wall clock"),
-      Option("--past", help: "accept a TIME that is over: it expires at once"),
-      Option(
-        "--clock", "CLOCK", help: "boottime (sleep counts; default) or monotonic (it does not)"),
-      Option(
-        "--on-conflict", "WHAT",
-        help: "if it runs already: fail (default), keep, once, replace or extendOnly"),
-      Option("--revision", "N", help: "with --on-conflict replace: only if this is its revision"),
-      Option(
-        "--catch-up", "WHAT", help: "if nobody could look in time: fire late (default) or skip"),
-      Option("--grace", "LENGTH", help: "with --catch-up skip: how late is too late (1min)"),
-      Option("--repeat", "LENGTH", help: "expire again and again at this interval"),
-      Option("--durability", "WHAT", help: "memory, or synced: told only once it is on disk"),
-      Option("--payload", "JSON", help: "an object that comes with the event"),
-    ],
+    options: startOptions + [.owner],
     details: [
       "keep leaves one that runs as it is and tells what remains; once does so for one that has",
       "ended too; extendOnly moves its deadline, but only later.",
+      "",
+      "With '-' alone it starts what stands on the standard input, as it comes: on each line a JSON",
+      "object with the parameters of Start, {\"name\":\"orders/1002\",\"durationUSec\":900000000}. What",
+      "became of each is told in their order. A line that makes no sense ends it, before any of those",
+      "that came with it is started.",
     ],
     examples: [
       "start tea 3min 30s",
       "start sale --until '2026-12-24 18:00'",
       "start orders/1001 15min --payload '{\"order\":1001}'",
       "start sms/alice 60s --on-conflict keep",
+      "start - <orders.jsonl",
     ],
     run: start)
 
+  /// Those that say what a countdown is to be.
+  private static let startOptions = [
+    Option("--until", "TIME", help: "end at that time of the wall clock"),
+    Option("--past", help: "accept a TIME that is over: it expires at once"),
+    Option(
+      "--clock", "CLOCK", help: "boottime (sleep counts; default) or monotonic (it does not)"),
+    Option(
+      "--on-conflict", "WHAT",
+      help: "if it runs already: fail (default), keep, once, replace or extendOnly"),
+    Option("--revision", "N", help: "with --on-conflict replace: only if this is its revision"),
+    Option(
+      "--catch-up", "WHAT", help: "if nobody could look in time: fire late (default) or skip"),
+    Option("--grace", "LENGTH", help: "with --catch-up skip: how late is too late (1min)"),
+    Option("--repeat", "LENGTH", help: "expire again and again at this interval"),
+    Option(
+      "--durability", "WHAT",
+      help: "memory (default); synced is refused (ENOTSUP): nothing is stored"),
+    Option("--payload", "JSON", help: "an object that comes with the event"),
+  ]
+
   @Sendable private static func start(_ session: Session) throws -> Int32 {
-    let call = try StartCall(session.arguments, now: session.nowUSec)
+    if session.arguments.words == ["-"] {
+      for option in startOptions where session.arguments.has(option.name) {
+        throw ParseError("'\(option.name)' does not go with '-': each line says what it wants")
+      }
+      return try StartFromInput.run(session)
+    }
+    let call = try StartCall(session.arguments, now: session.nowUSec, of: session.owners())
     var connection = try session.connect()
     let reply = try connection.call("Start", parameters: call.parameters)
     if session.isJSON {
       try session.write(json: reply.json)
     } else {
-      try session.write(describe(StartReply(reply), of: call, in: session))
+      try session.write(session.description(of: StartReply(reply), name: harmless(call.name)))
     }
     return ExitStatus.done
   }
+}
 
-  private static func describe(
-    _ reply: StartReply, of call: StartCall, in session: Session
-  ) -> String {
-    let name = harmless(call.name)
-    let state = session.styled(reply.state, Session.style(of: reply.state))
+extension Session {
+  /// What became of a start. `name` must be harmless.
+  func description(of reply: StartReply, name: String) -> String {
+    let state = styled(reply.state, Self.style(of: reply.state))
     guard !Countdown.isEnd(reply.state) else {
       return "\(name): \(reply.created ? "" : "already ")\(state) (revision \(reply.revision))\n"
     }
@@ -58,7 +74,7 @@ extension Verb {
       return "\(name): expires at once (revision \(reply.revision))\n"
     }
     let left = Remaining(usec: reply.remainingUSec, hasEnded: false).text(in: .seconds)
-    let end = reply.deadline.map { ", ends \(session.time($0))" } ?? ""
+    let end = reply.deadline.map { ", ends \(time($0))" } ?? ""
     return "\(name): \(reply.created ? "" : "already ")\(state), \(left) left\(end)"
       + " (revision \(reply.revision))\n"
   }
@@ -69,7 +85,7 @@ private struct StartCall {
   let name: String
   let parameters: [UInt8]
 
-  init(_ arguments: Arguments, now: Int64) throws(ParseError) {
+  init(_ arguments: Arguments, now: Int64, of owners: Owners) throws(ParseError) {
     guard let name = arguments.words.first else { throw ParseError("a name is missing") }
     self.name = name
     // The shell takes 1h 30min apart; here it becomes one length again.
@@ -108,7 +124,9 @@ private struct StartCall {
     }
     let interval = try arguments.length("--repeat")
     let durability = try arguments.choice("--durability", among: ["memory", "synced"])
-    let payload = try Self.payload(arguments["--payload"])
+    let payload = try arguments["--payload"].map { text throws(ParseError) in
+      try countdownctl.payload(Array(text.utf8), from: "'--payload'")
+    }
     parameters = encodeParameters { writer in
       writer.member("name", name)
       writer.member("durationUSec", duration)
@@ -121,22 +139,7 @@ private struct StartCall {
       writer.member("durability", durability)
       writer.member("payload", json: payload)
       writer.member("revision", revision)
-    }
-  }
-
-  /// The payload's bytes, which must be an object as the daemon takes it.
-  private static func payload(_ text: String?) throws(ParseError) -> [UInt8]? {
-    guard let text else { return nil }
-    let bytes = Array(text.utf8)
-    do throws(JSONError) {
-      var scanner = JSONScanner(bytes.span)
-      let range = try scanner.skipIJSONObject(maximumDepth: 16)
-      try scanner.end()
-      return Array(bytes[range])
-    } catch {
-      let place = "at byte \(error.offset)"
-      throw ParseError(
-        "'--payload': a JSON object is needed, at most 16 deep (\(error.kind) \(place))")
+      owners.write(to: &writer)
     }
   }
 }

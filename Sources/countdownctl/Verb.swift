@@ -19,7 +19,7 @@ struct Verb: Sendable {
     let usage = "countdownctl \(name) \(words)".trimmedEnd
     var text = "\(usage)\(options.isEmpty ? "" : " [OPTION…]")\n\n  \(summary)\n"
     if !options.isEmpty { text += "\nOptions\n" + optionTable(options) }
-    if !details.isEmpty { text += "\n" + details.map { "  \($0)\n" }.joined() }
+    if !details.isEmpty { text += "\n" + details.map { $0.isEmpty ? "\n" : "  \($0)\n" }.joined() }
     text += "\nExample\(examples.count == 1 ? "" : "s")\n"
     text += examples.map { "  countdownctl \($0)\n" }.joined()
     return text

@@ -6,7 +6,7 @@ import LinuxIO
 
 let verbs: [Verb] = [
   .start, .get, .list, .count,  // StartVerb.swift, ReadingVerbs.swift
-  .pause, .resume, .extend, .restart, .cancel,  // ChangingVerbs.swift
+  .pause, .resume, .extend, .restart, .cancel, .setPayload,  // ChangingVerbs.swift
   .wait, .subscribe,  // WaitVerb.swift, SubscribeVerb.swift
   .demo,  // Demo.swift, and its three stories
 ]

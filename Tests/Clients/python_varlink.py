@@ -2,8 +2,8 @@
 
   python_varlink.py COUNTDOWND      with varlink 31.0.0 on PYTHONPATH
 
-Starts the daemon in a temporary directory, calls every method of io.countdownd.Countdown and
-org.varlink.service, provokes every error that a client can, and ends it. Whatever is sent and comes
+Starts the daemon in a temporary directory, calls every method of io.countdownd.Countdown,
+io.systemd.service and org.varlink.service, provokes every error that a client can, and ends it. Whatever is sent and comes
 back is also held against the interface as the package's own parser reads it: the package itself drops
 undeclared fields without a word. Ends with status 0 if nothing failed.
 """
@@ -21,6 +21,7 @@ import varlink
 from varlink.scanner import Interface, _Alias, _Array, _CustomType, _Enum, _Maybe, _Object, _Struct
 
 NAME = "io.countdownd.Countdown"
+CONTROL = "io.systemd.service"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 LARGEST = 2**53 - 1
@@ -76,7 +77,10 @@ def mismatch(interface, wanted, value, place):
 class CheckedHandler(varlink.SimpleClientInterfaceHandler):
     """The package's connection; every reply is checked as it came, before the package looks at it."""
 
+    known = {}  # The true interfaces: the error of one may answer a call of another.
+
     def __init__(self, interface, connection, namespaced=False):
+        self.known.setdefault(interface.name, interface)
         connection.settimeout(20)  # A stream that says nothing is a failure, not a wait.
         super().__init__(interface, connection, namespaced=namespaced)
         self.method = ""
@@ -96,10 +100,10 @@ class CheckedHandler(varlink.SimpleClientInterfaceHandler):
         error = message.get("error")
         if error is None:
             wanted = self._interface.members[self.method].out_type
-        elif error.startswith(self._interface.name + "."):
-            wanted = self._interface.members[error.rpartition(".")[2]].type
+        elif not error.startswith("org.varlink.service."):
+            interface, _, name = error.rpartition(".")
+            wanted = self.known[interface].members[name].type
         else:
-            assert error.startswith("org.varlink.service."), error
             return
         found = mismatch(self._interface, wanted, message["parameters"], error or self.method)
         assert not found, found
@@ -112,7 +116,8 @@ class CheckedClient(varlink.Client):
 class Peer:
     """Opens connections to the daemon."""
 
-    def __init__(self, address):
+    def __init__(self, address, configuration):
+        self.configuration = configuration
         self.client = CheckedClient.new_with_address(address)
         self.opened = []
 
@@ -158,7 +163,7 @@ def invalid(parameter, call):
 def get_info(peer, prefix):
     info = peer.open("org.varlink.service").GetInfo()
     assert info["vendor"] and info["product"] == "countdownd" and info["version"], info
-    assert info["interfaces"] == ["org.varlink.service", NAME], info
+    assert info["interfaces"] == ["org.varlink.service", NAME, CONTROL], info
 
 
 @case
@@ -169,12 +174,12 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe".split()), methods
+        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe Watch".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
     assert set(own.members) >= {"GetInfo", "GetInterfaceDescription", "ExpectedMore"}
-    assert set(peer.client.get_interfaces()) == {"org.varlink.service", NAME}
+    assert set(peer.client.get_interfaces()) == {"org.varlink.service", NAME, CONTROL}
 
 
 @case
@@ -189,9 +194,34 @@ def unknown_interfaces_and_methods(peer, prefix):
 
 
 @case
+def control(peer, prefix):
+    one, control = peer.open(), peer.open(CONTROL)
+    assert control.Ping() == {} and control.SetLogLevel(3) == {} and control.SetLogLevel(level=4) == {}
+    for level in (-1, 8):
+        invalid("level", lambda: control.SetLogLevel(level))
+
+    def reload(text):
+        with open(peer.configuration, "w") as file:
+            file.write(text)
+        return control.Reload()
+
+    assert reload("[Countdownd]\nMaxPayloadBytes=2\n") == {}
+    refused("QuotaExceeded", lambda: one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1}),
+            resource="MaxPayloadBytes", limit=2, used=8)
+    wrong = refused("ConfigurationRefused", lambda: reload("\n[Countdownd]\nMaxPayloadBytes=x\n"),
+                    message=None, file=peer.configuration, line=3)
+    assert wrong["message"].startswith(f"{peer.configuration}:3: MaxPayloadBytes=x: "), wrong
+    refused("QuotaExceeded", lambda: one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1}),
+            resource="MaxPayloadBytes", limit=2, used=8)
+    assert reload("") == {}
+    assert one.Start(name=prefix, durationUSec=HOUR, payload={"a": 1})["created"]
+
+
+@case
 def flags(peer, prefix):
     one = peer.open()
     refused("org.varlink.service.ExpectedMore", one.Subscribe)
+    refused("org.varlink.service.ExpectedMore", lambda: one.Watch([prefix]))
     one._send_message(json.dumps({"method": f"{NAME}.Count", "upgrade": True}).encode())
     refused("org.varlink.service.MethodNotImplemented", one._next_varlink_message, method=f"{NAME}.Count")
     assert one.Start(prefix, HOUR, _oneway=True) is None
@@ -308,6 +338,11 @@ def bounds(peer, prefix):
                      lambda: one.Start(name=prefix, durationUSec=1, catchUp="skip", graceUSec=interval))
         out_of_range("heartbeatUSec", SECOND, LARGEST,
                      lambda: next(peer.open().Subscribe(heartbeatUSec=interval, _more=True)))
+        out_of_range("heartbeatUSec", SECOND, LARGEST,
+                     lambda: next(peer.open().Watch(names=[prefix], heartbeatUSec=interval, _more=True)))
+    for interval in (0, 49_999, LARGEST + 1):
+        out_of_range("intervalUSec", 50_000, LARGEST,
+                     lambda: next(peer.open().Watch(names=[prefix], intervalUSec=interval, _more=True)))
     refused("NoSuchCountdown", lambda: one.Get(prefix), name=prefix)
     assert one.Start(prefix, LARGEST)["remainingUSec"] == LARGEST
     for length in (-1, LARGEST + 1):
@@ -672,13 +707,85 @@ def repetition_and_heartbeat(peer, prefix):
     assert events(stream, 1)[0]["kind"] == "cancelled"
 
 
+# ---- Watch ---------------------------------------------------------------------------------------
+
+
+def states(reply):
+    return [(countdown["name"], countdown["state"]) for countdown in reply["countdowns"]]
+
+
+@case
+def watches_from_absent_to_its_end(peer, prefix):
+    one, stream = peer.open(), peer.open().Watch([prefix, f"{prefix}/other", prefix], _more=True)
+    first = next(stream)
+    assert states(first) == [(prefix, "absent"), (f"{prefix}/other", "absent")], first
+    assert set(first["countdowns"][0]) == {"name", "state"} and first["now"]["boottimeUSec"] > 0
+    started = one.Start(prefix, HOUR)
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "running" and told["revision"] == started["revision"], told
+    assert told["deadline"] == started["deadline"] and HOUR - SECOND < told["remainingUSec"] <= HOUR, told
+    paused = one.Pause(prefix)
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "paused" and told["remainingUSec"] == paused["remainingUSec"], told
+    assert "deadline" not in told
+    one.Start(name=prefix, durationUSec=1000, onConflict="replace")
+    assert states(next(stream)) == [(prefix, "running")]
+    told, = next(stream)["countdowns"]
+    assert told["state"] == "expired" and told["remainingUSec"] == 0 and told["lateUSec"] >= 0, told
+    one.Restart(prefix)
+    assert states(next(stream))[0][0] == prefix
+
+
+@case
+def watches_multiples_of_what_remains(peer, prefix):
+    one = peer.open()
+    one.Start(f"{prefix}/a", 450_000)
+    one.Start(f"{prefix}/paused", HOUR)
+    one.Pause(f"{prefix}/paused")
+    stream = peer.open().Watch(
+        names=[f"{prefix}/a", f"{prefix}/paused"], intervalUSec=100_000, heartbeatUSec=SECOND, _more=True)
+    assert len(next(stream)["countdowns"]) == 2
+    previous = 450_000
+    for reply in stream:
+        told, = reply["countdowns"]
+        if told["state"] == "expired":
+            break
+        # Never before a multiple, and each but for those that a busy machine has overslept.
+        assert told["remainingUSec"] <= (previous - 1) // 100_000 * 100_000, (previous, told)
+        previous = told["remainingUSec"]
+    beat = next(stream)
+    assert beat["countdowns"] == [] and set(beat) == {"now", "countdowns"}, beat
+
+
+@case
+def watches_no_more_than_may_be(peer, prefix):
+    one = peer.open()
+    names = [f"{prefix}/{number}" for number in range(1000)]
+    stream, told = peer.open().Watch(names, _more=True), []
+    while len(told) < 1000:
+        told += [name for name, _ in states(next(stream))]
+    assert told == names
+    refused("QuotaExceeded", lambda: next(one.Watch(names + ["x"], _more=True)),
+            resource="NamesPerCall", limit=1000, used=1001)
+    invalid("names", lambda: next(one.Watch([], _more=True)))
+    invalid("names", lambda: next(one.Watch(_more=True)))
+    invalid("names[1]", lambda: next(one.Watch(["x", ""], _more=True)))
+    if os.getuid() == 0:
+        other = 4_000_000_001
+        stream = peer.open().Watch(names=[prefix], owner=other, _more=True)
+        assert states(next(stream)) == [(prefix, "absent")]
+        one.Start(prefix, HOUR)
+        one.Start(name=prefix, durationUSec=HOUR, owner=other)
+        assert states(next(stream)) == [(prefix, "running")]
+
+
 # ---- All of it -----------------------------------------------------------------------------------
 
 
-def connect(address, daemon):
+def connect(address, configuration, daemon):
     """Waits until the daemon answers."""
     for _ in range(1000):
-        peer = Peer(address)
+        peer = Peer(address, configuration)
         try:
             peer.open()
             return peer
@@ -710,9 +817,12 @@ def main(program):
             print(f"FAIL  {name}\n{traceback.format_exc()}")
 
     with tempfile.TemporaryDirectory() as directory:
-        daemon = subprocess.Popen([program, "--socket", f"{directory}/socket", "--log-level", "warning"])
+        configuration = f"{directory}/countdownd.conf"
+        open(configuration, "w").close()
+        daemon = subprocess.Popen([program, "--config", configuration, "--socket", f"{directory}/socket",
+                                   "--log-level", "warning"])
         try:
-            peer = connect(f"unix:{directory}/socket", daemon)
+            peer = connect(f"unix:{directory}/socket", configuration, daemon)
             for function in cases:
                 run(function.__name__, lambda: function(peer, function.__name__))
             peer.close()

@@ -17,6 +17,7 @@ import Testing
   @Test func `all of a countdown is read, and what is unknown is let pass`() throws {
     let countdown = try Countdown(Self.members(Self.whole))
     #expect(countdown.name == "tea")
+    #expect(countdown.owner == 7)
     #expect(countdown.state == "running")
     #expect(countdown.clock == "boottime")
     #expect(countdown.durationUSec == 5)

@@ -51,6 +51,14 @@ import Testing
       "the daemon's limit MaxCountdownsPerUser= of 10 is reached, 10 in use"
     ),
     (
+      "QuotaExceeded", #"{"resource":"MaxPayloadBytes","limit":4096,"used":4097}"#,
+      "the payload has 4097 bytes, and the daemon takes at most 4096"
+    ),
+    (
+      "QuotaExceeded", #"{"resource":"MaxMessageBytes","limit":4096,"used":5000}"#,
+      "the call has 5000 bytes, and the daemon takes at most 4096"
+    ),
+    (
       "StorageFailed", #"{"errno":28,"errnoName":"ENOSPC"}"#,
       "the daemon could not store it (ENOSPC); nothing was done"
     ),
@@ -96,6 +104,13 @@ import Testing
     #expect(
       explanation.advice
         == "start it with 'systemctl start countdownd', or name another with --socket")
+    // The service does not listen where somebody else said.
+    for source in ["--socket", "$COUNTDOWND_SOCKET"] {
+      let named = Explanation(.unreachable(path: "/run/x", cause), socketNamedBy: source)
+      #expect(named.message == "no daemon listens at /run/x")
+      #expect(
+        named.advice == "check \(source), or start a daemon there: countdownd --socket /run/x")
+    }
     let forbidden = SystemCallError(call: "connect", code: 13, path: "/run/x")
     #expect(
       Explanation(.unreachable(path: "/run/x", forbidden)).message.contains("may not connect"))

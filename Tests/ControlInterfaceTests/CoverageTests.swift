@@ -1,3 +1,4 @@
+import CountdownService
 import Countdowns
 import TestSupport
 import Testing
@@ -17,6 +18,13 @@ struct CoverageTests {
         "kinds": ["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"],
       ], .more, from: listener)
     let client = world.connect()
+    let watcher = world.connect(uid: 5, isAdmin: true)
+    world.post(
+      "Watch",
+      [
+        "names": ["boot", "again", "grace", "nobody"], "intervalUSec": 1_000_000,
+        "heartbeatUSec": 10_000_000, "owner": 1_000,
+      ], .more, from: watcher)
     func start(_ name: String, _ more: [String: JSONTree]) -> VirtualClient.Reply {
       var parameters: [String: JSONTree] = ["name": .string(name)]
       parameters.merge(more) { _, new in new }
@@ -111,6 +119,8 @@ struct CoverageTests {
     for scope: JSONTree in [["owner": 6], ["allOwners": true]] {
       world.post("Subscribe", scope, .more, from: world.connect(uid: 5, isAdmin: true))
     }
+    world.configurationRefusal = ConfigurationRefusal(message: "/x:2: y", file: "/x", line: 2)
+    world.call("io.systemd.service.Reload", from: world.connect(uid: 0))
     let late = world.connect()
     world.post("Subscribe", ["includeState": true], .more, from: late)
     world.settle()

@@ -20,23 +20,39 @@ struct InterfaceFileTests {
     #expect(InterfaceFile.text == Array(try Data(contentsOf: file)))
   }
 
-  @Test func `the description of the service interface is served`() {
+  @Test(arguments: [
+    ServiceInterface.name: ServiceInterface.text, ServiceControl.name: ServiceControl.text,
+  ])
+  func `the descriptions of the service's interfaces are served`(name: String, text: String) {
     let world = World()
     let client = world.connect()
     let reply = world.call(
-      "org.varlink.service.GetInterfaceDescription", ["interface": "org.varlink.service"],
-      from: client)
-    #expect(reply["description"]?.string == ServiceInterface.text)
+      "org.varlink.service.GetInterfaceDescription", ["interface": .string(name)], from: client)
+    #expect(reply["description"]?.string == text)
   }
 
-  @Test func `GetInfo names both interfaces, and every field it declares`() throws {
+  /// As systemd's own services have it (systemd 257): its clients rely on that.
+  @Test func `io.systemd.service is declared as systemd declares it`() throws {
+    let control = try InterfaceDescription(ServiceControl.text)
+    #expect(control.name == "io.systemd.service")
+    #expect(control.methods.keys.sorted() == ["Ping", "Reload", "SetLogLevel"])
+    #expect(control.methods["SetLogLevel"]?.parameters.map(\.name) == ["level"])
+    #expect(control.methods["SetLogLevel"]?.parameters.map(\.type) == [.integer])
+    #expect(control.methods.values.allSatisfy { $0.reply.isEmpty })
+    #expect(control.errors.isEmpty)
+  }
+
+  @Test func `GetInfo names all interfaces, and every field it declares`() throws {
     let world = World()
     let client = world.connect()
     let reply = world.call("org.varlink.service.GetInfo", from: client)
     let service = try InterfaceDescription(ServiceInterface.text)
     let fields = try #require(service.methods["GetInfo"]).reply
     #expect(service.problem(in: reply.parameters, fields: fields, at: "GetInfo") == nil)
-    #expect(reply["interfaces"] == ["org.varlink.service", "io.countdownd.Countdown"])
+    #expect(
+      reply["interfaces"] == [
+        "org.varlink.service", "io.countdownd.Countdown", "io.systemd.service",
+      ])
     #expect(reply["version"] == "0")
   }
 
@@ -52,8 +68,9 @@ struct InterfaceFileTests {
   /// Each declared method is one that is known, and the other way round.
   @Test func `the methods declared are the methods there are`() throws {
     let service = try InterfaceDescription(ServiceInterface.text)
-    let declared = InterfaceDescription.countdown.methods.count + service.methods.count
-    #expect(Method.allCases.count == declared)
+    let control = try InterfaceDescription(ServiceControl.text)
+    let declared = [InterfaceDescription.countdown, service, control].map(\.methods.count)
+    #expect(Method.allCases.count == declared.reduce(0, +))
     let world = World()
     let client = world.connect()
     for method in InterfaceDescription.countdown.methods.keys.sorted() {

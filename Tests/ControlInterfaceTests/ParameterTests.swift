@@ -21,6 +21,7 @@ struct ParameterTests {
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
     "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#],
     "CancelMany": ["prefix": #""running""#], "StartMany": ["countdowns": "[]"], "Subscribe": [:],
+    "Watch": ["names": #"["running"]"#],
   ]
 
   /// What else a parameter needs to make sense, and what it may be; else its type says it.
@@ -34,7 +35,15 @@ struct ParameterTests {
     "CancelMany.names": (["prefix": nil], [#"["running","running"]"#, "[]"]),
     "List.limit": ([:], ["1", "100", "10000"]),
     "Subscribe.heartbeatUSec": ([:], ["1000000", "9007199254740991"]),
+    "Watch.names": ([:], [#"["running","running"]"#, #"["nobody"]"#]),
+    "Watch.intervalUSec": ([:], ["50000", "9007199254740991"]),
+    "Watch.heartbeatUSec": ([:], ["1000000", "9007199254740991"]),
   ]
+
+  /// The flag that each method needs.
+  private static func flag(_ method: String) -> World.Flag? {
+    method == "Subscribe" || method == "Watch" ? .more : nil
+  }
 
   /// A world with a running and a paused countdown.
   private func world() -> (World, Int) {
@@ -59,8 +68,7 @@ struct ParameterTests {
 
   private func call(_ test: Case, _ text: String) -> VirtualClient.Reply {
     let (world, client) = world()
-    let reply = world.call(
-      test.method, text: text, test.method == "Subscribe" ? .more : nil, from: client)
+    let reply = world.call(test.method, text: text, Self.flag(test.method), from: client)
     #expect(world.problems == [])
     return reply
   }
@@ -158,8 +166,7 @@ struct ParameterTests {
       let members =
         (Self.needed[method] ?? [:]).map { "\"\($0.key)\":\($0.value)" } + ["\"\(name)\":\(value)"]
       let reply = world.call(
-        method, text: "{\(members.joined(separator: ","))}", method == "Subscribe" ? .more : nil,
-        from: client)
+        method, text: "{\(members.joined(separator: ","))}", Self.flag(method), from: client)
       #expect(reply.error == "org.varlink.service.InvalidParameter")
       #expect(reply["parameter"]?.string == (name == #"a\nb"# ? "a\nb" : name))
     }
@@ -169,7 +176,7 @@ struct ParameterTests {
   func `parameters that are no object are refused`(method: String) {
     for text in ["1", "[]", #""name""#, "true"] {
       let (world, client) = world()
-      let reply = world.call(method, text: text, method == "Subscribe" ? .more : nil, from: client)
+      let reply = world.call(method, text: text, Self.flag(method), from: client)
       #expect(reply.error == "org.varlink.service.InvalidParameter")
       #expect(reply["parameter"]?.string == "parameters")
     }
@@ -189,6 +196,9 @@ struct ParameterTests {
     ("CancelMany", "{}", "names"), ("CancelMany", #"{"names":[],"prefix":""}"#, "prefix"),
     ("CancelMany", #"{"names":["a"],"allOwners":true}"#, "allOwners"),
     ("CancelMany", #"{"names":["a","a\n"]}"#, "names[1]"),
+    ("Watch", "{}", "names"), ("Watch", #"{"names":[]}"#, "names"),
+    ("Watch", #"{"names":["a",""]}"#, "names[1]"),
+    ("Watch", #"{"names":["a"],"allOwners":true}"#, "allOwners"),
     ("CancelMany", #"{"prefix":"\u0000"}"#, "prefix"),
     ("Get", #"{"name":"a","owner":-1}"#, "owner"),
     ("Get", #"{"name":"a","owner":4294967295}"#, "owner"),
@@ -201,7 +211,7 @@ struct ParameterTests {
     method: String, text: String, parameter: String
   ) {
     let (world, client) = world()
-    let reply = world.call(method, text: text, from: client)
+    let reply = world.call(method, text: text, Self.flag(method), from: client)
     #expect(reply.error == "org.varlink.service.InvalidParameter")
     #expect(reply["parameter"]?.string == parameter)
   }
@@ -230,12 +240,15 @@ struct ParameterTests {
     ("Extend", #"{"name":"paused","byUSec":-9007199254740992}"#, "byUSec", -Self.longest),
     ("Extend", #"{"name":"paused","byUSec":9223372036854775807}"#, "byUSec", -Self.longest),
     ("Subscribe", #"{"heartbeatUSec":999999}"#, "heartbeatUSec", 1_000_000),
+    ("Watch", #"{"names":["a"],"heartbeatUSec":999999}"#, "heartbeatUSec", 1_000_000),
+    ("Watch", #"{"names":["a"],"intervalUSec":49999}"#, "intervalUSec", 50_000),
+    ("Watch", #"{"names":["a"],"intervalUSec":9007199254740992}"#, "intervalUSec", 50_000),
   ])
   func `a length out of range is refused with the bounds of that parameter`(
     method: String, text: String, parameter: String, minimum: Int64
   ) {
     let (world, client) = world()
-    let reply = world.call(method, text: text, method == "Subscribe" ? .more : nil, from: client)
+    let reply = world.call(method, text: text, Self.flag(method), from: client)
     #expect(reply.errorName == "DurationOutOfRange")
     #expect(reply["parameter"]?.string == parameter)
     #expect(reply["minimumUSec"]?.integer == minimum)

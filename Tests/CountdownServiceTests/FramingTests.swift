@@ -196,7 +196,10 @@ struct FramingTests {
   @Test func `an upgrade is not implemented, of any method`() {
     let world = World()
     let client = world.connect()
-    for method in ["Start", "Subscribe", "org.varlink.service.GetInfo", "no.such.Method"] {
+    for method in [
+      "Start", "Subscribe", "org.varlink.service.GetInfo", "io.systemd.service.Ping",
+      "no.such.Method",
+    ] {
       let reply = world.call(method, [:], .upgrade, from: client)
       #expect(reply.error == "org.varlink.service.MethodNotImplemented")
     }

@@ -5,9 +5,13 @@ import Testing
 
 /// A socket that the daemon was started with, as systemd starts it.
 @Suite struct PassedSocketTests {
-  @Test func `a passed socket is served whatever its name, and its file stays`() throws {
+  @Test(arguments: [false, true])
+  func `a passed socket is served whatever its name, and its file stays`(isToldAnother: Bool) throws
+  {
     let directory = try TemporaryDirectory(prefix: "passed-")
     let path = "\(directory.path)/s"
+    let other = "\(directory.path)/other"
+    let log = "\(directory.path)/log"
     let listening = try ListeningSocket(bindingTo: path, mode: 0o600)
     // The shell makes descriptor 3 of it, and keeps the process that the variables name.
     let script =
@@ -16,8 +20,8 @@ import Testing
       running: "/bin/sh",
       arguments: [
         "-c", script, "\(CurrentProcess.folder ?? ".")/countdownd", "--config", "/dev/null",
-      ],
-      input: .descriptor(listening.rawValue), error: .null)
+      ] + (isToldAnother ? ["--socket", other] : []),
+      input: .descriptor(listening.rawValue), error: .file(path: log))
     do {
       try awaitService(at: path)
     } catch {
@@ -28,5 +32,10 @@ import Testing
     try daemon.send(.terminate)
     #expect(try daemon.wait() == .exited(status: 0))
     #expect(FileManager.default.fileExists(atPath: path))
+    // One that the command line names is neither made nor passed over in silence.
+    #expect(!FileManager.default.fileExists(atPath: other))
+    let warning = "--socket \(other): systemd passed a socket, which goes before it, ignoring\n"
+    #expect(try readFile(log).contains(warning) == isToldAnother)
+    #expect(try readFile(log).contains("--socket") == isToldAnother)
   }
 }

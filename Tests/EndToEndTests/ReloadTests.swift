@@ -4,7 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// SIGHUP: the configuration is read again, and nothing is lost by it.
+/// SIGHUP and `Reload`: the configuration is read again, and nothing is lost by it.
 @Suite struct ReloadTests {
   @Test func `what is new goes by it, and nothing is re-armed, dropped or closed`() throws {
     let place = try Place("[Countdownd]\nMaxPayloadBytes=2\nMaxCountdownsPerUser=10\n")
@@ -104,6 +104,83 @@ import Testing
       #expect(said.contains("The configuration was read again") == !isFixed)
       #expect(said.contains("Stopped") == !isFixed)
     }
+  }
+
+  @Test func `Reload answers when the new one holds, or says where it is wrong`() throws {
+    let place = try Place("[Countdownd]\nMaxPayloadBytes=2\n")
+    try ending(place.start()) { daemon in
+      try awaitService(at: place.socket)
+      var client = try Connection(to: place.socket)
+      try place.configure("[Countdownd]\nMaxPayloadBytes=100\nMaxStreams=none\n")
+      let refused = try #require(
+        try refusal { _ = try client.call("io.systemd.service.Reload") })
+      #expect(refused.name == "io.countdownd.Countdown.ConfigurationRefused")
+      let fields = try Members(parsing: refused.parameters)
+      #expect(try fields.string("file") == place.configuration)
+      #expect(try fields.integer("line") == 3)
+      let message = try #require(try fields.string("message"))
+      #expect(message.hasPrefix("\(place.configuration):3: MaxStreams=none: "))
+      let long = "{\"a\":1}"
+      #expect(try refusal { _ = try client.start("a", 60_000_000, payload: long) } != nil)
+      try FileManager.default.removeItem(atPath: place.configuration)
+      let missing = try #require(
+        try refusal { _ = try client.call("io.systemd.service.Reload") })
+      let place2 = try Members(parsing: missing.parameters)
+      #expect(try place2.string("file") == place.configuration)
+      #expect(try place2.integer("line") == nil)
+      try place.configure("[Countdownd]\nMaxPayloadBytes=100\n")
+      #expect(try client.call("io.systemd.service.Reload").json == Array("{}".utf8))
+      _ = try client.start("a", 60_000_000, payload: long)
+      #expect(
+        try place.awaitLines(4).dropFirst() == [
+          "\(message); the old configuration stays",
+          "the configuration cannot be read: open \(place.configuration): No such file or directory;"
+            + " the old configuration stays",
+          "The configuration was read again",
+        ])
+    }
+  }
+
+  @Test func `the manager is told of a Reload as of a signal, before it is answered`() throws {
+    let place = try Place()
+    let manager = ServiceManager(at: place.path + "/notify")
+    let daemon = try place.start(environment: [("NOTIFY_SOCKET", manager.address)])
+    try ending(daemon) { _ in
+      #expect(manager.awaitMessage("READY=1") != nil)
+      while manager.next() != nil {}
+      var client = try Connection(to: place.socket)
+      _ = try client.call("io.systemd.service.Reload")
+      #expect(manager.next()?.hasPrefix("RELOADING=1\n") == true)
+      #expect(manager.next() == "READY=1\nSTATUS=Serving; no countdowns")
+    }
+  }
+
+  @Test func `SetLogLevel holds until the next reload`() throws {
+    let place = try Place("[Countdownd]\nLogLevel=error\nLogLateSec=0\n")
+    try ending(place.start()) { daemon in
+      try awaitService(at: place.socket)
+      var client = try Connection(to: place.socket)
+      func setLevel(_ level: Int64) throws {
+        let parameters = encodeParameters { $0.member("level", level) }
+        _ = try client.call("io.systemd.service.SetLogLevel", parameters: parameters)
+      }
+      // Refused ones are errors, done ones are informational: 3 and 6.
+      try setLevel(2)
+      try place.configure("nonsense")
+      #expect(try refusal { _ = try client.call("io.systemd.service.Reload") } != nil)
+      try setLevel(3)
+      #expect(try refusal { _ = try client.call("io.systemd.service.Reload") } != nil)
+      let lines = try place.awaitLines(1)
+      #expect(lines.count == 1 && lines[0].contains("the old configuration stays"))
+      // A late expiry is a notice, 5.
+      try setLevel(5)
+      try place.configure("[Countdownd]\nLogLevel=error\n")
+      _ = try client.start("late", 1_000)
+      #expect(try place.awaitLines(2)[1].hasPrefix("A countdown expired late"))
+      _ = try client.call("io.systemd.service.Reload")
+      #expect(try refusal { try setLevel(8) }?.name == "org.varlink.service.InvalidParameter")
+    }
+    #expect(try place.said().split(separator: "\n").count == 2)
   }
 
   @Test func `the manager is told when it begins and ends, the watchdog first`() throws {

@@ -48,6 +48,32 @@ struct StandardStreamTests {
     #expect(try counter.result() == "3000000")
   }
 
+  /// In a process of its own, whose standard input is a socket that does not block.
+  @Test func `what has come is read, as much as is asked for, and then the end`() async {
+    await #expect(processExitsWith: .success) {
+      let pair = try SocketPair()
+      try #require(dup2(pair.far.rawValue, 0) == 0)
+      try #require(fcntl(0, F_SETFL, O_NONBLOCK) == 0)
+      try #require(try !StandardStream.input.waitReadable(timeoutMSec: 0))
+      try writeAll("abc", to: pair.near.rawValue)
+      var bytes: [UInt8] = [1]
+      try #require(try StandardStream.input.waitReadable(timeoutMSec: nil))
+      try #require(try StandardStream.input.read(appendingTo: &bytes, atMost: 2) == 2)
+      try #require(try StandardStream.input.read(appendingTo: &bytes, atMost: 2) == 1)
+      try #require(bytes == [1] + Array("abc".utf8))
+      let near = pair.near.rawValue
+      let start = Clocks.boottimeNSec()
+      try Thread.start {  // What is read next waits for this.
+        Clocks.sleep(untilBoottimeNSec: start + 50_000_000)
+        try? writeAll("e", to: near)
+      }
+      try #require(try StandardStream.input.read(appendingTo: &bytes, atMost: 9) == 1)
+      pair.near.shutDown()
+      try #require(try StandardStream.input.waitReadable(timeoutMSec: 0))
+      try #require(try StandardStream.input.read(appendingTo: &bytes, atMost: 9) == 0)
+    }
+  }
+
   @Test func `a reader that went is an error where SIGPIPE is ignored`() async {
     await #expect(processExitsWith: .success) {
       Signal.brokenPipe.ignore()

@@ -141,6 +141,22 @@ expect 'varlinkctl call --more: Subscribe tells of an expiry' \
 refuse 'varlinkctl call: an error and its fields' "*$I.NoSuchCountdown*v/none*" \
   "$call.Get '{\"name\":\"v/none\"}'"
 
+control="varlinkctl call --json=short $S io.systemd.service"
+expect 'varlinkctl introspect understands io.systemd.service' '*method SetLogLevel(*' \
+  "varlinkctl introspect $S io.systemd.service"
+expect 'varlinkctl call: Ping, by a member of the group' '{}' "runuser -u member -- $control.Ping {}"
+expect 'varlinkctl call: Reload and SetLogLevel, by root and by its own user' $'{}\n{}\n{}\n{}' "
+  for who in root countdownd; do
+    runuser -u \$who -- $control.Reload {}; runuser -u \$who -- $control.SetLogLevel '{\"level\":6}'
+  done"
+refuse 'varlinkctl call: Reload is not for others' '*PermissionDenied*' "runuser -u member -- $control.Reload {}"
+refuse 'varlinkctl call: SetLogLevel is not for others' '*PermissionDenied*' \
+  "runuser -u member -- $control.SetLogLevel '{\"level\":6}'"
+refuse 'varlinkctl call: a configuration that is refused is told with its file and line' \
+  '*ConfigurationRefused*"file":"/etc/countdownd/countdownd.conf.d/wrong.conf","line":2*' "
+  mkdir /etc/countdownd/countdownd.conf.d; printf '[Countdownd]\nMaxStreams=x\n' >/etc/countdownd/countdownd.conf.d/wrong.conf
+  $control.Reload {}; status=\$?; rm -r /etc/countdownd/countdownd.conf.d; $control.Reload {}; exit \$status"
+
 # The end, and again.
 expect 'stop answers what was sent before, and takes less than 2 s' '600 calls*' "$peer stop"
 expect 'it stopped well' $'Result=success\nExecMainStatus=0\nActiveState=inactive' \

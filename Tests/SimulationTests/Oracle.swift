@@ -40,6 +40,8 @@ final class Oracle {
   private var witnesses: [UInt32: Int] = [:]
   private var listeners: [Int: Listener] = [:]
   private var current: [Key: Standing] = [:]
+  /// The last turn in which anything happened under a name.
+  private(set) var lastChange: [Key: Int] = [:]
   private var endedAt: [Key: Int64] = [:]
   /// What stood under a name in this turn, one after the other.
   private var states: [Key: [Standing?]] = [:]
@@ -110,13 +112,16 @@ final class Oracle {
       } else {
         current[key] = nil
         endedAt[key] = nil
+        lastChange[key] = world.readings.count
       }
     }
   }
 
-  private func history(_ key: Key) -> [Standing?] { states[key] ?? [current[key]] }
+  /// What stood under a name in this turn, one after the other.
+  func history(_ key: Key) -> [Standing?] { states[key] ?? [current[key]] }
 
-  private func set(_ key: Key, _ standing: Standing, _ reading: Reading) {
+  private func set(_ key: Key, _ standing: Standing, _ world: World, _ reading: Reading) {
+    lastChange[key] = world.readings.count
     states[key] = history(key) + [standing]
     current[key] = standing
     endedAt[key] = standing.isEnded ? reading.boottime : nil
@@ -205,11 +210,11 @@ final class Oracle {
     if event["occurrence"] != (next.interval > 0 ? 1 : nil) {
       fail(world, "occurrence: \(event.text)")
     }
-    set(key, next, reading)
+    set(key, next, world, reading)
   }
 
   /// Which clock a deadline is on shows by its members.
-  private func deadline(of event: JSONTree) -> (clock: String, time: Int64)? {
+  func deadline(of event: JSONTree) -> (clock: String, time: Int64)? {
     guard let deadline = event["deadline"] else { return nil }
     if let time = deadline["boottimeUSec"]?.integer { return ("boottime", time) }
     if let time = deadline["monotonicUSec"]?.integer { return ("monotonic", time) }
@@ -241,7 +246,7 @@ final class Oracle {
     } else {
       standing.state = "expired"
     }
-    set(key, standing, reading)
+    set(key, standing, world, reading)
   }
 
   private func takeCancelled(
@@ -260,7 +265,7 @@ final class Oracle {
       return
     }
     standing.state = "cancelled"
-    set(key, standing, reading)
+    set(key, standing, world, reading)
   }
 
   private func takeMoved(
@@ -299,7 +304,7 @@ final class Oracle {
     if event["payload"] != standing.payload { fail(world, "another payload: \(event.text)") }
     standing.time = told
     standing.revision = revision
-    set(key, standing, reading)
+    set(key, standing, world, reading)
   }
 
   // MARK: Replies
@@ -322,7 +327,7 @@ final class Oracle {
     case "CancelMany": judgeCancelMany(news.reply, call, uid, world)
     case "GetMany": judgeMany(news.reply, call, uid ?? client.uid, world, reading)
     case "List": judgeList(news.reply, call, uid, world, reading)
-    case "Subscribe": break
+    case "Subscribe", "Watch": break
     default: judgeOne(news.reply, call, uid ?? client.uid, world, reading)
     }
   }
@@ -564,7 +569,7 @@ final class Oracle {
 
   // MARK: What must have come
 
-  private func isLocked(_ key: Key, _ world: World) -> Bool {
+  func isLocked(_ key: Key, _ world: World) -> Bool {
     world.ledger?.isDeciding(owner: key.uid, name: Array(key.name.utf8)) ?? false
   }
 
@@ -589,7 +594,7 @@ final class Oracle {
     for (place, client) in world.clients.enumerated() where !client.hasVanished && !client.isClosed
     {
       for call in client.calls where !call.isAnswered {
-        let isStream = call.method == "Subscribe"
+        let isStream = call.method == "Subscribe" || call.method == "Watch"
         if !isStream { fail(world, "client \(place) has no answer to \(call)") }
         break  // What comes after a stream waits for ever.
       }

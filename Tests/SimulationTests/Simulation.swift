@@ -10,9 +10,11 @@ final class Simulation {
   private var random: SplitMix64
   private let world: World
   private let oracle: Oracle
+  private let watchOracle: WatchOracle
   private let users: [UInt32] = [1_000, 1_001, 0]
   private var callers: [Int] = []
   private var subscribers: [Int] = []
+  private var watchers: [Int] = []
   private var number: Int64 = 0
   /// Noise comes once in a history, for it takes as long as all the rest; else never.
   private var hasMadeNoise = true
@@ -28,7 +30,7 @@ final class Simulation {
     case start, verb, look, count, list, stream, burst, oneway
     case subscribe, stall, noise, resume, vanish, connect, halfCall, garbage
     case runShort, runToWake, runLong, suspend, stepForward, stepBack, stallLoop
-    case lookAtMany, cancelMany, startMany
+    case lookAtMany, cancelMany, startMany, watch
   }
 
   /// - Parameter isDelayed: On a ledger whose verdicts come later.
@@ -55,15 +57,17 @@ final class Simulation {
       piecesSeed: Bool.random(using: &random) ? seed : nil)
     oracle = Oracle(
       refusesSynced: !isDelayed, isDelayed: isDelayed, retainUSec: limits.retainEndedUSec)
+    watchOracle = WatchOracle(oracle)
     for action in Action.allCases where Int.random(in: 0..<4, using: &random) > 0 {
       weights.append((action, Int.random(in: 1...10, using: &random)))
     }
     // Where there can be a gap, one is looked for.
     if !hasMadeNoise { weights += [(.subscribe, 3), (.noise, 3)] }
     weights += [(.start, 5), (.verb, 2), (.runToWake, 2)]
-    let oracle = oracle
+    let (oracle, watchOracle) = (oracle, watchOracle)
     world.afterTurn = { world in
       oracle.judge(world)
+      watchOracle.judge(world)
       // They cost more than all the rest.
       world.checksInvariants = world.readings.count % 4 == 0
     }
@@ -71,8 +75,10 @@ final class Simulation {
 
   /// Runs it.
   ///
-  /// - Returns: What was wrong, in words, how many events were told, and what was met.
-  func run(steps: Int) -> (problems: [String], events: Int, coverage: Coverage) {
+  /// - Returns: What was wrong, in words, how many events and how many ticks were told, and what was met.
+  func run(
+    steps: Int
+  ) -> (problems: [String], events: Int, ticks: Int, coverage: Coverage) {
     for uid in users {
       let witness = world.connect(uid: uid)
       world.sendWhole(to: witness)
@@ -103,16 +109,17 @@ final class Simulation {
       }
       if step % 50 == 49 { world.run(1_000) }
     }
-    for client in callers + subscribers where !world.clients[client].hasVanished {
+    for client in callers + subscribers + watchers where !world.clients[client].hasVanished {
       world.setReading(true, client)
     }
     world.settle()
     oracle.judgeEnd(world)
-    return (problems, oracle.eventCount, world.coverage)
+    watchOracle.judgeEnd(world)
+    return (problems, oracle.eventCount, watchOracle.tickCount, world.coverage)
   }
 
   private var problems: [String] {
-    world.problems + oracle.problems
+    world.problems + oracle.problems + watchOracle.problems
   }
 
   private static let kinds = [
@@ -150,9 +157,11 @@ final class Simulation {
       }
     case .oneway: Bool.random(using: &random) ? post("Start", start(), .oneway) : verb(.oneway)
     case .subscribe: subscribe()
+    case .watch: watch()
     case .stall:
       for client in [
         subscribers.randomElement(using: &random), callers.randomElement(using: &random),
+        watchers.randomElement(using: &random),
       ] {
         guard let client else { continue }
         world.setReading(false, client)
@@ -160,7 +169,7 @@ final class Simulation {
       }
     case .noise: makeNoise()
     case .resume:
-      for client in callers + subscribers { world.setReading(true, client) }
+      for client in callers + subscribers + watchers { world.setReading(true, client) }
     case .vanish: vanish()
     case .connect:
       if callers.count < 12 {
@@ -180,7 +189,9 @@ final class Simulation {
         world.clock.run(max(wait + .random(in: -1...1, using: &random), 0))
       }
     case .runLong:
-      world.run(.random(in: lengths[..<5].randomElement(using: &random)!, using: &random))
+      let length = Int64.random(in: lengths[..<5].randomElement(using: &random)!, using: &random)
+      // Every tick is a turn, and must not be all that there is.
+      world.run(min(length, 100 * (watchOracle.shortestInterval ?? length)))
     case .suspend:
       world.clock.suspend(.random(in: lengths[3...].randomElement(using: &random)!, using: &random))
     case .stepForward:
@@ -307,6 +318,25 @@ final class Simulation {
     } while !world.written.contains { $0.client == client } && problems.isEmpty
   }
 
+  private func watch() {
+    guard watchers.count < 5 else { return }
+    let caller = users.randomElement(using: &random)!
+    let uid = caller == 0 ? users.randomElement(using: &random)! : caller
+    let client = world.connect(uid: caller)
+    watchers.append(client)
+    let names = (0..<Int.random(in: 1...8, using: &random)).map { _ in name().string! }
+    let intervals: [Int64?] = [nil, 50_000, 1_000_000, 20_000_000, 3_600_000_000]
+    let interval = intervals.randomElement(using: &random)!
+    var call: [String: JSONTree] = ["names": .array(names.map(JSONTree.string))]
+    if uid != caller { call["owner"] = .integer(Int64(uid)) }
+    if let interval { call["intervalUSec"] = .integer(interval) }
+    if Bool.random(using: &random) {
+      call["heartbeatUSec"] = .integer(.random(in: 5_000_000...500_000_000, using: &random))
+    }
+    watchOracle.watch(client, uid: uid, names: names, interval: interval)
+    world.post("Watch", .object(call), .more, from: client)
+  }
+
   /// One does not read while much happens.
   private func makeNoise() {
     guard !hasMadeNoise, !subscribers.isEmpty else { return }
@@ -331,6 +361,11 @@ final class Simulation {
     if Bool.random(using: &random), let place = subscribers.indices.randomElement(using: &random) {
       oracle.leaves(subscribers[place])
       world.vanish(subscribers.remove(at: place))
+    } else if Bool.random(using: &random),
+      let place = watchers.indices.randomElement(using: &random)
+    {
+      watchOracle.leaves(watchers[place])
+      world.vanish(watchers.remove(at: place))
     } else if callers.count > 4 {
       world.vanish(callers.remove(at: .random(in: callers.indices, using: &random)))
     }

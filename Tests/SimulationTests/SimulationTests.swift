@@ -31,15 +31,17 @@ struct SimulationTests {
   @Test func `a few histories meet every call, refusal, state and event`() {
     var coverage = Coverage()
     var events = 0
+    var ticks = 0
     for seed in 1_000..<1_048 as Range<UInt64> {
       for isDelayed in [false, true] {
         let outcome = Simulation(seed: seed, isDelayed: isDelayed).run(steps: 100)
         #expect(outcome.problems == [], "seed \(seed)")
         coverage.formUnion(outcome.coverage)
         events += outcome.events
+        ticks += outcome.ticks
       }
     }
-    #expect(events > 1_000)
+    #expect(events > 1_000 && ticks > 1_000)
     let interface = InterfaceDescription.countdown
     #expect(coverage.methods == Set(interface.methods.keys))
     #expect(Set(interface.errors.keys).subtracting(coverage.errors) == ["QuotaExceeded"])

@@ -25,6 +25,9 @@ package final class World {
   package var checksInvariants = true
   /// The ledger keeps its verdicts to itself.
   package var holdsVerdicts = false
+  /// What was asked of the host, in order; and why it refuses each configuration, `nil` if it does not.
+  package private(set) var requests: [ControlRequest.Action] = []
+  package var configurationRefusal: ConfigurationRefusal?
   /// Called after each turn.
   package var afterTurn: ((World) -> Void)?
   /// Cuts what goes through the sockets into random pieces; `nil` for whole ones.
@@ -52,8 +55,11 @@ package final class World {
     service = Service(
       at: clock.reading, limits: limits,
       terms: terms ?? (ledger == nil ? inMemory : DelayingLedger.terms),
-      identity: Service.Identity(version: "0"), reserving: 0)
+      identity: Service.Identity(version: "0", uid: World.daemonUID), reserving: 0)
   }
+
+  /// The user that the daemon runs as.
+  package static let daemonUID: UInt32 = 900
 
   // MARK: Clients
 
@@ -174,6 +180,10 @@ package final class World {
     let batch = service.takeBatch()
     ledger?.take(batch)
     if ledger == nil, !batch.isEmpty { problems.append("a change was to be stored: \(batch)") }
+    for request in service.takeRequests() {
+      requests.append(request.action)
+      service.conclude(request, refused: request.action == .reload ? configurationRefusal : nil)
+    }
     let touched = Set(service.takeTouched())
     written.removeAll(keepingCapacity: true)
     for client in clients.indices where touched.contains(clients[client].id) { look(client) }

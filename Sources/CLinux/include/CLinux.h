@@ -5,6 +5,7 @@
 // it, and Swift refuses two definitions of one type. CLinux.c defines _GNU_SOURCE instead.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -25,6 +26,10 @@ int cl_peer_groups(int socket, uint32_t *groups, uint32_t *count);
 // getgrnam_r(3). Returns 1 with the group's number, 0 if there is none of that name, or -1 with errno
 // set.
 int cl_group_number(const char *name, uint32_t *gid);
+
+// getpwnam_r(3) and getpwuid_r(3), likewise. The name, with its NUL, has room for `length` bytes.
+int cl_user_number(const char *name, uint32_t *uid);
+int cl_user_name(uint32_t uid, char *name, size_t length);
 
 // TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);

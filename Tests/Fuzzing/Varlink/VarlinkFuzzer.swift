@@ -54,7 +54,7 @@ private struct FuzzedPeer: ~Copyable {
     service = Service(
       at: reading, limits: limits,
       terms: isDelayed ? delayed : .inMemory(wallClock: 1, notSupported: 95),
-      identity: Service.Identity(version: "0"), reserving: 0)
+      identity: Service.Identity(version: "0", uid: 1_000), reserving: 0)
     id = service.open(uid: 1_000, isAdmin: false)
   }
 
@@ -109,6 +109,10 @@ private struct FuzzedPeer: ~Copyable {
         ticket: change.ticket,
         answer: isRefusing
           ? .refused(errno: 28, outcomeUnknown: revision % 2 == 0) : .committed(revision: revision))
+    }
+    for request in service.takeRequests() {
+      let refusal = ConfigurationRefusal(message: "refused", file: "a", line: 1)
+      service.conclude(request, refused: isRefusing ? refusal : nil)
     }
     _ = service.takeTouched()
     let waiting = service.withOutput(of: id) { $0.count }
