@@ -151,6 +151,17 @@ extension JSONWriter {
     endObject()
   }
 
+  /// A `Discontinuity`, as a value.
+  package mutating func discontinuity(_ one: Discontinuity) {
+    beginObject()
+    field(.kind, one.kind.wireName)
+    timestamp(.at, one.at)
+    if let slept = one.sleptUSec { field(.sleptUSec, slept) }
+    if let stepped = one.steppedUSec { field(.steppedUSec, stepped) }
+    if let away = one.awayUSec { field(.awayUSec, away) }
+    endObject()
+  }
+
   /// The `Event` that only says that the daemon is there, as a value.
   package mutating func heartbeat(at reading: Reading) {
     beginObject()

@@ -69,13 +69,27 @@ extension Service {
     }
   }
 
-  /// Puts an event where the subscribers will find it, if any can want it, and lets watchers know.
+  /// Counts an event, lets watchers know, and puts it where the subscribers will find it, if any can
+  /// want it.
   mutating func publish(_ event: Event) {
+    count(event)
     noteChange(event)
     guard interest.contains(event.kind),
       scheduler.users[event.user].listeners > 0 || listenersToAll > 0
     else { return }
     ring.append(entry(for: event))
+  }
+
+  private mutating func count(_ event: Event) {
+    switch event.kind {
+    case .started: tallies.note(.started, of: event.user)
+    case .expired:
+      tallies.note(.expired, of: event.user)
+      tallies.note(latenessUSec: scheduler.lateness(of: event), of: event.user)
+    case .missed: tallies.note(.missed, of: event.user)
+    case .cancelled: tallies.note(.cancelled, of: event.user)
+    case .changed, .paused, .resumed: break
+    }
   }
 
   private func entry(for event: Event) -> EventRing.Entry {

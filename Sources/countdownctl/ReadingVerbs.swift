@@ -149,14 +149,9 @@ extension Session {
 
   /// `30min`, or `30min, then every 1h`.
   func length(of countdown: Countdown) -> String {
-    let length = Self.length(countdown.durationUSec)
+    let length = lengthText(countdown.durationUSec)
     guard let interval = countdown.repeatUSec else { return length }
-    return "\(length), then every \(Self.length(interval))"
-  }
-
-  /// A length that came from the daemon, which may be anything.
-  static func length(_ usec: Int64) -> String {
-    usec.magnitude <= TimeSpan.limitUSec.magnitude ? TimeSpan(usec: usec).briefText : "?"
+    return "\(length), then every \(lengthText(interval))"
   }
 
   /// All there is to know of a countdown, a line for each thing.
@@ -173,31 +168,14 @@ extension Session {
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))
     add("ended", countdown.endedAt.map(time))
-    add("late", countdown.lateUSec.map(Self.lateness))
+    add("late", countdown.lateUSec.map(latenessText))
     add("length", length(of: countdown))
     add("clock", countdown.clock)
-    let grace = countdown.graceUSec.map { " after \(Self.length($0))" } ?? ""
+    let grace = countdown.graceUSec.map { " after \(lengthText($0))" } ?? ""
     add("catch-up", countdown.catchUp.map { $0 + grace })
     add("durability", countdown.durability)
     add("revision", "\(countdown.revision)")
     add("payload", countdown.payload.map { oneLine(json: $0, escapingControls: true) })
     return table.text(withStyles: hasColor)
-  }
-
-  /// `54 µs`, `1.204 ms`, `2s 100ms`: how late something was.
-  static func lateness(_ usec: Int64) -> String {
-    switch usec {
-    case ..<1_000: "\(usec) µs"
-    case ..<1_000_000: "\(usec / 1_000).\((usec % 1_000).padded(toDigits: 3)) ms"
-    default: length(usec)
-    }
-  }
-}
-
-extension Int64 {
-  /// In decimal, with zeros before it; not negative.
-  func padded(toDigits count: Int) -> String {
-    let digits = String(self)
-    return String(repeating: "0", count: Swift.max(0, count - digits.count)) + digits
   }
 }

@@ -77,7 +77,7 @@ extension Session {
       time(event.at), styled(kind, .style(ofState: event.kind)) + space,
       harmless(event.name ?? "–"),
     ]
-    if let late = event.lateUSec { parts.append("\(Self.lateness(late)) late") }
+    if let late = event.lateUSec { parts.append("\(latenessText(late)) late") }
     if let occurrence = event.occurrence { parts.append("occurrence \(occurrence)") }
     if let missed = event.missedOccurrences, missed > 0 { parts.append("\(missed) passed over") }
     if let left = event.remainingUSec, event.kind != "expired" {

@@ -89,7 +89,7 @@ extension Session {
       parts.append(Remaining(usec: left, hasEnded: hasEnded).text(in: unit))
     }
     parts.append(harmless(countdown.name))
-    if let late = countdown.lateUSec { parts.append("\(Self.lateness(late)) late") }
+    if let late = countdown.lateUSec { parts.append("\(latenessText(late)) late") }
     return parts.joined(separator: "  ") + "\n"
   }
 }
