@@ -79,8 +79,11 @@ package struct Key: Sendable {
       "Replies that a client may leave unread before it is not listened to any more."),
     // At least as much as one reply of a stream holds.
     Key(
+      "RecentEventsBytesPerUser", .bytes(\.limits.recentEventsBytesPerUser, 64 << 10...1 << 40),
+      "Recent events of one user kept in memory for subscribers that read slowly."),
+    Key(
       "RecentEventsBytes", .bytes(\.limits.recentEventsBytes, 64 << 10...1 << 40),
-      "Recent events kept in memory for subscribers that read slowly."),
+      "Recent events of all users together."),
     Key(
       "SocketMode", .socketMode,
       "Permissions of the socket, where systemd does not pass one."),

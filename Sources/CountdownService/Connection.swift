@@ -132,6 +132,7 @@ struct Subscription: Sendable {
   let kinds: EventKinds
   let heartbeatUSec: Int64
   let timer: EntryID
+  let seat: Seat
   /// The position of the next event to look at.
   var position: UInt64
   /// The state that is still to be told first; `nil` when `ready` was told.

@@ -404,4 +404,10 @@ extension Span<UInt8> {
       for index in range { output.append(self[index]) }
     }
   }
+  /// Appends the bytes to an array.
+  func append(to array: inout [UInt8]) {
+    array.append(addingCapacity: count) { (output: inout OutputSpan<UInt8>) in
+      for index in indices { output.append(self[index]) }
+    }
+  }
 }

@@ -177,9 +177,7 @@ extension Service {
 
   func nameBytes(of id: EntryID) -> [UInt8] {
     let name = scheduler.name(of: id)
-    return [UInt8](capacity: name.count) { output in
-      for index in name.indices { output.append(name[index]) }
-    }
+    return name.copy(of: name.indices)
   }
 
   private func decoded(_ text: JSONString?, in message: Span<UInt8>) -> [UInt8] {

@@ -84,7 +84,7 @@ extension Service {
     writer.field(.recordBytes, Int64(footprint.recordBytes))
     writer.field(.nameBytes, Int64(footprint.nameBytes + footprint.indexBytes))
     writer.field(.payloadBytes, sum(of: .all) { $0.payloadBytes })
-    writer.field(.eventBytes, Int64(ring.byteCount))
+    writer.field(.eventBytes, Int64(recent.byteCount))
     writer.field(.replyBytes, unreadBytes(of: .all))
     if let bytes = machine.residentBytes { writer.field(.residentBytes, Int64(bytes)) }
     writer.endObject()

@@ -4,7 +4,7 @@ internal import JSON
 internal import TimingWheel
 internal import Varlink
 
-/// Subscribers: told what happens, from a ring that all of them share.
+/// Subscribers: told what happens, from rings that they share.
 extension Service {
   mutating func subscribe(
     _ request: SubscribeRequest, of owners: Owners, in message: Span<UInt8>, from index: Int
@@ -17,17 +17,16 @@ extension Service {
     let prefix = try nameOrNone(request.prefix, in: message, "prefix")
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
+    let (seat, position) = recent.join(
+      connections[index].id, to: owners, prefix: prefix, kinds: request.kinds)
     var subscription = Subscription(
       owners: owners, prefix: prefix, kinds: request.kinds, heartbeatUSec: request.heartbeatUSec,
-      timer: timer, position: ring.end, lastTold: scheduler.now.boottime)
+      timer: timer, seat: seat, position: position, lastTold: scheduler.now.boottime)
     if request.includesState {
       subscription.state = beginning(of: owners, prefix: prefix, state: nil)
     }
     connections[index].activity = .subscribed(subscription)
-    streams.append(connections[index].id)
     scheduler.users[user].streams += 1
-    countListener(to: owners, 1)
-    interest.formUnion(request.kinds)
     serveStream(index)
   }
 
@@ -37,7 +36,7 @@ extension Service {
     if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
       throw .quotaExceeded(resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
     }
-    let all = streams.count + watchStreams.count
+    let all = recent.count + watchStreams.count
     if all >= limits.streams {
       throw .quotaExceeded(resource: .streams, limit: limits.streams, used: all)
     }
@@ -50,34 +49,26 @@ extension Service {
     connections[index].activity = .calling
     scheduler.cancelTimer(subscription.timer)
     scheduler.users[connections[index].user].streams -= 1
-    countListener(to: subscription.owners, -1)
-    let id = connections[index].id
-    streams.removeAll { $0 == id }
-    interest = []
-    for id in streams {
-      if case .subscribed(let other) = connections[Int(id.index)].activity {
-        interest.formUnion(other.kinds)
-      }
-    }
-    if streams.isEmpty { ring.removeAll() }
+    recent.leave(connections[index].id, from: subscription.seat, of: subscription.owners)
   }
 
-  private mutating func countListener(to owners: Owners, _ change: Int) {
-    switch owners {
-    case .one(let user): scheduler.users[user].listeners += change
-    case .all: listenersToAll += change
-    }
-  }
-
-  /// Counts an event, lets watchers know, and puts it where the subscribers will find it, if any can
-  /// want it.
+  /// Counts an event, lets watchers know, and puts it where the subscribers will find it, if any wants
+  /// it.
   mutating func publish(_ event: Event) {
     count(event)
     noteChange(event)
-    guard interest.contains(event.kind),
-      scheduler.users[event.user].listeners > 0 || listenersToAll > 0
-    else { return }
-    ring.append(entry(for: event))
+    guard recent.mayBeWanted(event.kind, of: event.user) else { return }
+    // The storage is moved out and used again: a name cannot be lent while the rest changes.
+    var name: [UInt8] = []
+    swap(&name, &eventName)
+    name.removeAll(keepingCapacity: true)
+    scheduler.name(of: event.id).append(to: &name)
+    let (now, anchor) = (scheduler.now, scheduler.anchor)
+    let owner = scheduler.users[event.user].uid
+    recent.append(event.kind, of: event.user, name: name) { [name] in
+      $0.event(event, name: name.span, owner: owner, at: now, by: anchor)
+    }
+    swap(&name, &eventName)
   }
 
   private mutating func count(_ event: Event) {
@@ -92,22 +83,27 @@ extension Service {
     }
   }
 
-  private func entry(for event: Event) -> EventRing.Entry {
-    let name = scheduler.name(of: event.id)
-    let nameBytes = name.count
-    let bytes = [UInt8](capacity: nameBytes + 400) { output in
-      for index in name.indices { output.append(name[index]) }
+  /// Tells those for whom something came, in the order of its coming.
+  mutating func serveStreams() {
+    // Telling a state can hand out what is due, which is then told as well.
+    while let seat = recent.nextSeat {
+      let members = recent.members(of: seat)
+      for member in members { skipToNews(Int(member.id.index)) }
+      recent.take(seat)
+      for member in members { serveStream(Int(member.id.index)) }
     }
-    var writer = JSONWriter(reusing: bytes)
-    writer.event(
-      event, name: name, owner: scheduler.users[event.user].uid, at: scheduler.now,
-      by: scheduler.anchor)
-    return EventRing.Entry(
-      kind: event.kind, user: event.user, bytes: writer.take(), nameBytes: nameBytes)
+  }
+
+  /// A subscriber who had heard everything passes over what was for others only.
+  private mutating func skipToNews(_ index: Int) {
+    guard case .subscribed(var subscription) = connections[index].activity else { return }
+    subscription.position = recent.position(in: subscription.seat, from: subscription.position)
+    connections[index].activity = .subscribed(subscription)
   }
 
   /// Tells a subscriber what it has not heard, as far as it reads.
   mutating func serveStream(_ index: Int) {
+    skipToNews(index)
     guard case .subscribed(var subscription) = connections[index].activity else { return }
     let before = connections[index].output.count
     while connections[index].pendingBytes <= aheadOfReader {
@@ -141,39 +137,29 @@ extension Service {
   }
 
   private mutating func tellEvents(_ subscription: inout Subscription, _ index: Int) -> Bool {
-    let hasGap = subscription.position < ring.first
-    if hasGap { subscription.position = ring.first }
-    while subscription.position < ring.end, !isFor(subscription, subscription.position) {
-      subscription.position += 1
-    }
-    guard hasGap || subscription.position < ring.end else { return false }
-    var position = subscription.position
-    let heard = subscription
-    writeReply(to: index) { service, writer in
-      let start = writer.count
+    let (seat, kinds, prefix) = (subscription.seat, subscription.kinds, subscription.prefix)
+    guard recent.hasNews(in: seat, at: subscription.position) else { return false }
+    let first = recent.ring(of: seat).first
+    let hasGap = subscription.position < first
+    if hasGap { subscription.position = first }
+    subscription.position = recent.ring(of: seat).firstWanted(
+      from: subscription.position, kinds, prefix)
+    guard hasGap || recent.hasNews(in: seat, at: subscription.position) else { return false }
+    let position = subscription.position
+    subscription.position = writeReply(to: index) { service, writer in
       writer.key(.events)
       writer.beginArray()
-      while position < service.ring.end, writer.count - start < service.limits.listBytes {
-        if service.isFor(heard, position) {
-          let entry = service.ring[position]
-          writer.raw(entry.bytes.span.extracting(entry.json))
-        }
-        position += 1
-      }
+      let full = writer.count + service.limits.listBytes
+      let next = service.recent.ring(of: seat).write(
+        from: position, kinds, prefix, until: full, to: &writer)
       writer.endArray()
       if hasGap {
         writer.key(.gap)
         writer.boolean(true)
       }
+      return next
     }
-    subscription.position = position
     return true
-  }
-
-  private func isFor(_ subscription: Subscription, _ position: UInt64) -> Bool {
-    let entry = ring[position]
-    return subscription.owners.contains(entry.user) && subscription.kinds.contains(entry.kind)
-      && entry.hasPrefix(subscription.prefix)
   }
 
   /// A heartbeat is due: told after a silence, put off after anything else.

@@ -23,8 +23,8 @@ internal import Varlink
 ///   under way, or is queued.
 /// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
 ///   something to tell whose output has left is queued.
-/// - `interest` is what all subscribers together want to hear.
-/// - Those of the scheduler.
+/// - Every subscriber has a seat, and has heard no more than has happened.
+/// - Those of the scheduler and of the recent events.
 package struct Service: ~Copyable {
   package var scheduler: Scheduler
   package var limits: Limits { scheduler.limits }
@@ -45,14 +45,7 @@ package struct Service: ~Copyable {
   /// Calls that this turn handles for each connection.
   var callShare = 0
 
-  var ring: EventRing
-  var streams: [ConnectionID] = []
-  /// How many of the subscribers hear of everybody's countdowns.
-  var listenersToAll = 0
-  /// The kinds that some subscriber wants.
-  var interest: EventKinds = []
-  /// Up to which position of the ring the subscribers were served.
-  private var servedPosition: UInt64 = 0
+  var recent: RecentEvents
 
   /// The streams of those who watch, in the order of their calls, and which names they watch.
   var watchStreams: [ConnectionID] = []
@@ -85,6 +78,8 @@ package struct Service: ~Copyable {
 
   /// The name of the call that is being handled.
   var name: [UInt8] = []
+  /// The name of the event that is being told.
+  var eventName: [UInt8] = []
   /// Reused by lists.
   var page: [EntryID] = []
 
@@ -126,7 +121,7 @@ package struct Service: ~Copyable {
   ) {
     scheduler = Scheduler(at: reading, limits: limits, terms: terms, reserving: reservation)
     self.identity = identity
-    ring = EventRing(limit: limits.recentEventsBytes)
+    recent = RecentEvents(limits: limits)
     watchedAnchor = reading
     nextNumber = terms.firstNumber
     clocks = ClockHistory(at: reading)
@@ -139,7 +134,7 @@ package struct Service: ~Copyable {
   /// Everybody is looked at again, since who had reached a limit may go on. O(connections).
   package mutating func adopt(_ limits: Limits) {
     scheduler.limits = limits
-    ring.limit = limits.recentEventsBytes
+    recent.adopt(limits)
     for index in connections.indices where connections[index].isOpen {
       enqueue(index)
       touch(index)
@@ -303,7 +298,8 @@ package struct Service: ~Copyable {
     case .watching:
       connections[index].pendingBytes == 0 && connections[index].watch?.firstDirty != nil
     case .subscribed(let subscription):
-      subscription.state != nil || !subscription.isReady || subscription.position < ring.end
+      subscription.state != nil || !subscription.isReady
+        || recent.hasNews(in: subscription.seat, at: subscription.position)
     }
   }
 
@@ -317,8 +313,8 @@ package struct Service: ~Copyable {
     tallies.begin(at: now.boottime)
     noteTime()
     var told = 0
-    let enough = ring.appendedBytes + Service.expiryBytesPerTurn
-    while told < Service.expiriesPerTurn, ring.appendedBytes < enough,
+    let enough = recent.appendedBytes + Service.expiryBytesPerTurn
+    while told < Service.expiriesPerTurn, recent.appendedBytes < enough,
       let event = scheduler.takeDue()
     {
       publish(event)
@@ -438,15 +434,5 @@ package struct Service: ~Copyable {
     connections[index].input.removeAll()
     endStream(index)
     touch(index)
-  }
-
-  private mutating func serveStreams() {
-    // Telling a state can hand out what is due, which is then told as well.
-    while ring.end != servedPosition {
-      servedPosition = ring.end
-      for id in streams {
-        if let index = place(of: id) { serveStream(index) }
-      }
-    }
   }
 }

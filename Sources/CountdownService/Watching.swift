@@ -116,7 +116,7 @@ struct Watching: Sendable {
   // MARK: When it has to look again
 
   /// When the first crossings are told: with the last within ``togetherUSec``. O(names).
-  private var nextTelling: Int64 {
+  var nextTelling: Int64 {
     // A straight look at a thousand numbers costs less than keeping them in order: each moves as often
     // as the first is asked for.
     var first = Self.never

@@ -31,8 +31,9 @@ package struct Limits: Equatable, Sendable {
   package var namesPerWatch = 1_000
   /// Countdowns in one `StartMany`.
   package var countdownsPerStart = 1_000
-  /// Bytes of recent events kept for subscribers that read slowly.
-  package var recentEventsBytes = 16 << 20
+  /// Bytes of recent events kept for subscribers that read slowly: those of one user, and in all.
+  package var recentEventsBytesPerUser = 16 << 20
+  package var recentEventsBytes = 64 << 20
 
   package init() {}
 }

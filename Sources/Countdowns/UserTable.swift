@@ -14,8 +14,6 @@ package struct UserTable: ~Copyable {
     package var payloadBytes = 0
     package var connections = 0
     package var streams = 0
-    /// Subscriptions that hear of this user's countdowns by name, its own or an admin's.
-    package var listeners = 0
     /// Names of this user's that are watched, each as often as it is.
     package var watched = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.

@@ -336,6 +336,20 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  @Test func `one that comes to be within 10 ms of the first is waited for as well`() {
+    let world = World()
+    let client = world.connect()
+    start(world, "a", 101_000, from: client)
+    start(world, "b", minute, from: client)
+    let watcher = watch(world, ["a", "b"], ["intervalUSec": 100_000])
+    world.call("Extend", ["name": "b", "toRemainingUSec": 105_000], from: client)
+    world.run(1_000)
+    #expect(told(world, watcher).count == 2)
+    world.run(10_000)
+    #expect(told(world, watcher).dropFirst(2) == [["a running 96000", "b running 100000"]])
+    #expect(world.problems == [])
+  }
+
   @Test func `paused and ended ones do not tick, and one that goes on ticks by what remains`() {
     let world = World()
     let client = world.connect()
@@ -408,6 +422,20 @@ struct WatchTests {
     world.run(400_200)
     let last = replies(world, watcher).last?["countdowns"]?.array?[0]["remainingUSec"]?.integer ?? 0
     #expect(last <= 500_000 && last > 498_000)
+    #expect(world.problems == [])
+  }
+
+  @Test func `the wall clock that falls behind by less than is noticed makes no tick early`() {
+    let world = World()
+    let client = world.connect()
+    let instant = world.clock.reading.realtime + 1_000_000
+    start(world, "r", 0, ["deadlineUSec": .integer(instant)], from: client)
+    let watcher = watch(world, ["r"], ["intervalUSec": 500_000])
+    world.clock.step(-999)
+    world.run(999_999)
+    #expect(told(world, watcher) == [["r running 1000000"], ["r running 500000"]])
+    world.run(1_000)
+    #expect(told(world, watcher).last == ["r expired 0"])
     #expect(world.problems == [])
   }
 
