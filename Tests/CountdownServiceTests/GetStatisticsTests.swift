@@ -30,6 +30,16 @@ struct GetStatisticsTests {
     world.call("Start", .object(call), from: client)
   }
 
+  /// So many of a second, called n0 and so on.
+  private func startCrowd(_ count: Int, from client: Int) {
+    for first in stride(from: 0, to: count, by: 1_000) {
+      let items = (first..<min(first + 1_000, count)).map { number -> JSONTree in
+        ["name": .string("n\(number)"), "durationUSec": 1_000_000]
+      }
+      world.call("StartMany", ["countdowns": .array(items)], from: client)
+    }
+  }
+
   @Test func `of one who did nothing all is zero, but for his connection and this call`() {
     let reply = statistics(from: world.connect())
     for field in ["running", "paused", "ended", "payloadBytes", "streams", "worstLateUSec"] {
@@ -191,7 +201,7 @@ struct GetStatisticsTests {
 
   @Test func `while a crowd is told, the first that waits is as overdue as it is`() {
     let client = world.connect()
-    for count in 0..<3_000 { start("n\(count)", 1_000_000, from: client) }
+    startCrowd(3_000, from: client)
     let root = world.connect(uid: 0)
     #expect(statistics(from: client)["oldestOverdueUSec"] == nil)
     world.clock.run(1_500_000)
@@ -209,7 +219,7 @@ struct GetStatisticsTests {
 
   @Test func `one that was cancelled or moved while it was due is overdue no more`() {
     let client = world.connect()
-    for count in 0..<1_025 { start("n\(count)", 1_000_000, from: client) }
+    startCrowd(1_025, from: client)
     start("late", 1_400_000, from: client)
     world.clock.run(1_500_000)
     // The call that comes for it hands the last one of the crowd out; then the later one is first.
@@ -224,10 +234,11 @@ struct GetStatisticsTests {
 
   @Test func `calls that are refused, and those that wait for a verdict, are counted once`() {
     let world = World(ledger: .prompt)
-    let client = world.connect()
-    for _ in 0..<3 {
+    let (client, other) = (world.connect(), world.connect())
+    // The other one's waits until the first has its verdict.
+    for caller in [client, other, client] {
       world.post(
-        "Start", ["name": "a", "durationUSec": 9_000_000, "onConflict": "replace"], from: client)
+        "Start", ["name": "a", "durationUSec": 9_000_000, "onConflict": "replace"], from: caller)
     }
     world.post("Get", ["name": "nobody"], from: client)
     world.post("Get", ["name": 1], from: client)
