@@ -77,6 +77,12 @@ package struct Key: Sendable {
     Key(
       "MaxQueuedReplyBytes", .bytes(\.limits.queuedReplyBytes, 8 << 10...1 << 30),
       "Replies that a client may leave unread before it is not listened to any more."),
+    Key(
+      "MaxQueuedReplyBytesPerUser", .bytes(\.limits.queuedReplyBytesPerUser, 0...1 << 40),
+      "Unread replies of all clients of one user together."),
+    Key(
+      "MaxQueuedReplyBytesTotal", .bytes(\.limits.queuedReplyBytesTotal, 0...1 << 40),
+      "Unread replies of all clients of all users together."),
     // At least as much as one reply of a stream holds.
     Key(
       "RecentEventsBytesPerUser", .bytes(\.limits.recentEventsBytesPerUser, 64 << 10...1 << 40),

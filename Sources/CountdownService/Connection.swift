@@ -38,6 +38,8 @@ struct Connection: Sendable {
   /// Replies, of which the first `sent` bytes have left.
   var output: [UInt8] = []
   var sent = 0
+  /// As how many bytes its unread replies count among those of its user and of all.
+  var countedBytes = 0
   var activity = Activity.calling
   /// What its call of many changes has come to; while it lasts.
   var many: ManyCall?
@@ -85,19 +87,19 @@ struct Connection: Sendable {
   /// Notes that so many bytes have left.
   mutating func consume(_ bytes: Int) {
     sent += bytes
-    if sent == output.count {
-      dropOutput()
-    } else if sent > 64 << 10, sent > output.count / 2 {
+    if sent > 64 << 10, sent < output.count, sent > output.count / 2 {
       // Who reads steadily and never catches up would keep all it ever read.
-      output.removeSubrange(..<sent)
+      output = Array(output[sent...])
       sent = 0
     }
   }
 
-  /// Forgets what has not left.
-  mutating func dropOutput() {
-    output.removeAll(keepingCapacity: output.capacity <= 64 << 10)
+  /// Gives back the output's memory: all of it has left, or never will.
+  mutating func takeOutput() -> [UInt8] {
+    var bytes: [UInt8] = []
+    swap(&bytes, &output)
     sent = 0
+    return bytes
   }
 }
 

@@ -53,6 +53,7 @@ extension Service {
       }
       if connections[index].isDeaf { abandonStream(index) }
     }
+    if input.count == 0 { spare.put(input.takeMemory()) }
     if !connections[index].isClosing { swap(&input, &connections[index].input) }
   }
 
@@ -89,6 +90,7 @@ extension Service {
       // Nobody waits for the answer to a oneway call, whatever it is.
       if isOneway, connections[index].output.count > written {
         connections[index].output.removeLast(connections[index].output.count - written)
+        noteOutput(index)
       }
     }
     do {
@@ -245,11 +247,12 @@ extension Service {
   ) -> Result {
     var bytes: [UInt8] = []
     swap(&bytes, &connections[index].output)  // Moved, so that it grows in place.
+    if bytes.capacity == 0 { bytes = spare.take() }
     var writer = JSONWriter(reusing: bytes)
     bytes = []
     let result = body(&self, &writer)
     connections[index].output = writer.take()
-    if connections[index].isDeaf { connections[index].dropOutput() }
+    noteOutput(index)
     touch(index)
     return result
   }

@@ -13,11 +13,14 @@ extension Service {
   private borrowing func brokenConnection() -> String? {
     var open = 0
     var openOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    var unreadOfUser = openOfUser
     for (place, connection) in connections.enumerated() {
       guard connection.id.index == place else { return "connection \(place) has another's name" }
       guard connection.isOpen else { continue }
       open += 1
       openOfUser[Int(connection.user)] += 1
+      unreadOfUser[Int(connection.user)] += connection.pendingBytes
+      if let broken = brokenMemory(connection) { return broken }
       guard connection.sent <= connection.output.count else {
         return "connection \(place) has sent more than there was"
       }
@@ -52,6 +55,22 @@ extension Service {
       guard usage.connections == openOfUser[user] else {
         return "user \(usage.uid) has \(openOfUser[user]) connections, not \(usage.connections)"
       }
+      guard usage.unreadBytes == unreadOfUser[user] else {
+        return "user \(usage.uid) has \(unreadOfUser[user]) bytes unread, not \(usage.unreadBytes)"
+      }
+    }
+    guard unreadBytes == unreadOfUser.reduce(0, +) else {
+      return "\(unreadOfUser.reduce(0, +)) bytes are unread, not \(unreadBytes)"
+    }
+    return spare.brokenInvariant()
+  }
+
+  private borrowing func brokenMemory(_ connection: Connection) -> String? {
+    if connection.pendingBytes == 0, connection.output.capacity > 0 {
+      return "connection \(connection.id.place) keeps memory for replies that have left"
+    }
+    if connection.input.count == 0, !connection.isQueued, connection.input.hasMemory {
+      return "connection \(connection.id.place) keeps memory for calls that were handled"
     }
     return nil
   }

@@ -77,7 +77,7 @@ extension Service {
   /// Goes on with a `List` with `more`, as far as the connection's replies are read.
   mutating func continueListing(_ index: Int) {
     guard case .listing(var listing) = connections[index].activity else { return }
-    guard connections[index].pendingBytes <= aheadOfReader else { return }
+    guard hasRoom(index, below: aheadOfReader) else { return }
     let isEnd = writePiece(&listing, limit: limits.pageLength, isStreamed: true, to: index)
     connections[index].activity = isEnd ? .calling : .listing(listing)
     enqueue(index)

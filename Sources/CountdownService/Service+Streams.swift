@@ -106,7 +106,7 @@ extension Service {
     skipToNews(index)
     guard case .subscribed(var subscription) = connections[index].activity else { return }
     let before = connections[index].output.count
-    while connections[index].pendingBytes <= aheadOfReader {
+    while hasRoom(index, below: aheadOfReader) {
       guard tellNext(&subscription, index) else { break }
     }
     if connections[index].output.count != before {

@@ -23,6 +23,8 @@ internal import Varlink
 ///   under way, or is queued.
 /// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
 ///   something to tell whose output has left is queued.
+/// - Unread replies are counted, of each user and in all; who has none, and nothing to be handled, keeps
+///   no memory for either.
 /// - Every subscriber has a seat, and has heard no more than has happened.
 /// - Those of the scheduler and of the recent events.
 package struct Service: ~Copyable {
@@ -46,6 +48,9 @@ package struct Service: ~Copyable {
   var callShare = 0
 
   var recent: RecentEvents
+  /// Unread replies of everybody, in bytes.
+  private(set) var unreadBytes = 0
+  var spare = SpareBuffers()
 
   /// The streams of those who watch, in the order of their calls, and which names they watch.
   var watchStreams: [ConnectionID] = []
@@ -182,6 +187,9 @@ package struct Service: ~Copyable {
   /// Bytes have arrived. They are kept until the turn handles them.
   package mutating func receive(_ bytes: Span<UInt8>, from id: ConnectionID) {
     guard let index = place(of: id), !connections[index].isClosing else { return }
+    if !bytes.isEmpty, !connections[index].input.hasMemory {
+      connections[index].input.use(spare.take())
+    }
     connections[index].input.append(bytes)
     enqueue(index)
   }
@@ -199,7 +207,7 @@ package struct Service: ~Copyable {
     guard let index = place(of: id) else { return }
     connections[index].hasEnded = true
     connections[index].isDeaf = true
-    connections[index].dropOutput()
+    noteOutput(index)
     abandonStream(index)
     enqueue(index)
     touch(index)
@@ -223,7 +231,8 @@ package struct Service: ~Copyable {
     connectionCount -= 1
     connections[index].isOpen = false
     connections[index].input.removeAll()
-    connections[index].output = []
+    connections[index].isDeaf = true
+    noteOutput(index)
     connections[index].many = nil
     freeConnections.append(id.index)
   }
@@ -267,7 +276,38 @@ package struct Service: ~Copyable {
 
   /// Whether its unread replies leave room for one more.
   func mayBeAnswered(_ index: Int) -> Bool {
-    connections[index].pendingBytes <= max(limits.queuedReplyBytes - limits.messageBytes, 0)
+    hasRoom(index, below: max(limits.queuedReplyBytes - limits.messageBytes, 0))
+  }
+
+  /// Whether a connection has not more than `bytes` unread, and may have so many: beyond a share that is
+  /// everyone's, only while its user and all together have not too much.
+  ///
+  /// Nobody has to be woken when others have read: who has more than the share goes on at the latest when
+  /// it has read its own.
+  func hasRoom(_ index: Int, below bytes: Int) -> Bool {
+    let pending = connections[index].pendingBytes
+    guard pending <= bytes else { return false }
+    if pending <= Service.unreadShare { return true }
+    let user = scheduler.users[connections[index].user]
+    guard unreadBytes <= max(limits.queuedReplyBytesTotal - limits.messageBytes, 0) else {
+      return false
+    }
+    return user.uid == 0
+      || user.unreadBytes <= max(limits.queuedReplyBytesPerUser - limits.messageBytes, 0)
+  }
+
+  /// Some dozens of short replies: who reads is not slowed down much by those who do not.
+  private static let unreadShare = 16 << 10
+
+  /// A connection's output has changed: it is counted, and gives back the memory it does not need.
+  mutating func noteOutput(_ index: Int) {
+    if connections[index].pendingBytes == 0 || connections[index].isDeaf {
+      spare.put(connections[index].takeOutput())
+    }
+    let added = connections[index].pendingBytes - connections[index].countedBytes
+    connections[index].countedBytes += added
+    scheduler.users[connections[index].user].unreadBytes += added
+    unreadBytes += added
   }
 
   /// So much is read ahead of a connection.
@@ -286,6 +326,7 @@ package struct Service: ~Copyable {
   package mutating func sent(_ bytes: Int, to id: ConnectionID) {
     guard let index = place(of: id) else { return }
     connections[index].consume(bytes)
+    noteOutput(index)
     if waitsForRoom(index) { enqueue(index) }
   }
 

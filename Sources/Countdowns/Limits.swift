@@ -21,6 +21,10 @@ package struct Limits: Equatable, Sendable {
   package var messageBytes = 1 << 20
   /// Bytes of replies that one connection may leave unread before it is not read from any more.
   package var queuedReplyBytes = 4 << 20
+  /// Bytes of replies that all connections of one user, and all of them, may leave unread before those
+  /// with more than a little are not read from any more.
+  package var queuedReplyBytesPerUser = 64 << 20
+  package var queuedReplyBytesTotal = 256 << 20
   /// Bytes at which a list is cut and goes on in the next reply.
   package var listBytes = 64 << 10
   /// Countdowns on one page of a list.

@@ -14,6 +14,8 @@ package struct UserTable: ~Copyable {
     package var payloadBytes = 0
     package var connections = 0
     package var streams = 0
+    /// Bytes of replies that its connections have not read.
+    package var unreadBytes = 0
     /// Names of this user's that are watched, each as often as it is.
     package var watched = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.

@@ -4,6 +4,8 @@
 
 /// What has arrived on one connection and was not handled yet.
 ///
+/// It keeps no memory of its own when nothing waits, if what ``takeMemory()`` gives back is taken.
+///
 /// Invariant: `start` is the first byte not taken; no NUL stands in `start..<searched`.
 package struct InputBuffer: Sendable {
   private var bytes: [UInt8] = []
@@ -21,12 +23,8 @@ package struct InputBuffer: Sendable {
 
   package mutating func append(_ arrived: Span<UInt8>) {
     guard !arrived.isEmpty else { return }
-    if start == bytes.count {
-      bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
-      start = 0
-      searched = 0
-    } else if start > Self.keptCapacity, start > bytes.count / 2 {
-      bytes.removeSubrange(..<start)
+    if start > Self.mostTaken, start > bytes.count / 2 {
+      bytes = Array(bytes[start...])  // Rather than moved, so that it takes no more than it needs.
       searched -= start
       start = 0
     }
@@ -58,8 +56,27 @@ package struct InputBuffer: Sendable {
   /// Gives back what waits, and the memory.
   package mutating func removeAll() { self = InputBuffer() }
 
-  /// An empty buffer keeps so much storage for what comes next.
-  private static let keptCapacity = 64 << 10
+  /// Whether it has memory, be it for what was taken.
+  package var hasMemory: Bool { bytes.capacity > 0 }
+
+  /// Gives back the memory, for use elsewhere; nothing may wait.
+  package mutating func takeMemory() -> [UInt8] {
+    precondition(count == 0)
+    var memory: [UInt8] = []
+    swap(&memory, &bytes)
+    start = 0
+    searched = 0
+    return memory
+  }
+
+  /// Uses that memory, an empty array, from here on; it must have none.
+  package mutating func use(_ memory: consuming [UInt8]) {
+    precondition(!hasMemory && memory.isEmpty)
+    bytes = memory
+  }
+
+  /// So many bytes that were taken stay at most in front of those that wait.
+  private static let mostTaken = 64 << 10
 }
 
 extension Span<UInt8> {

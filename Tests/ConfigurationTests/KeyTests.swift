@@ -32,7 +32,8 @@ import Testing
         "MaxConnectionsPerUser=1024 1 to 1M", "MaxConnections=4096 1 to 1M",
         "MaxStreamsPerUser=64 1 to 1M", "MaxStreams=1024 1 to 1M", "MaxPayloadBytes=4K 0 to 8K",
         "MaxPayloadBytesPerUser=64M 0 to 1T", "MaxMessageBytes=1M 4K to 1M",
-        "MaxQueuedReplyBytes=4M 8K to 1G", "RecentEventsBytesPerUser=16M 64K to 1T",
+        "MaxQueuedReplyBytes=4M 8K to 1G", "MaxQueuedReplyBytesPerUser=64M 0 to 1T",
+        "MaxQueuedReplyBytesTotal=256M 0 to 1T", "RecentEventsBytesPerUser=16M 64K to 1T",
         "RecentEventsBytes=64M 64K to 1T",
         "SocketMode=0660 0200 to 0777", "AdminGroup= the name of a group",
         "LogLateSec=1s 0s to 365d", "LogLevel=info error, warning, info, debug",
@@ -77,6 +78,12 @@ import Testing
     settings.limits.queuedReplyBytes = 22 << 20
     #expect(try Self.set("MaxQueuedReplyBytes", "22M") == settings)
     settings = Settings()
+    settings.limits.queuedReplyBytesPerUser = 25 << 20
+    #expect(try Self.set("MaxQueuedReplyBytesPerUser", "25M") == settings)
+    settings = Settings()
+    settings.limits.queuedReplyBytesTotal = 26 << 20
+    #expect(try Self.set("MaxQueuedReplyBytesTotal", "26M") == settings)
+    settings = Settings()
     settings.limits.recentEventsBytesPerUser = 24 << 20
     #expect(try Self.set("RecentEventsBytesPerUser", "24M") == settings)
     settings = Settings()
@@ -107,6 +114,8 @@ import Testing
     ("MaxPayloadBytes", "0", "8K", "-1", "8193"), ("MaxPayloadBytesPerUser", "0", "1T", "-1", "2T"),
     ("MaxMessageBytes", "4K", "1M", "4095", "1048577"),
     ("MaxQueuedReplyBytes", "8K", "1G", "8191", "1073741825"),
+    ("MaxQueuedReplyBytesPerUser", "0", "1T", "-1", "1099511627777"),
+    ("MaxQueuedReplyBytesTotal", "0", "1T", "-1", "1099511627777"),
     ("RecentEventsBytesPerUser", "64K", "1T", "65535", "1099511627777"),
     ("RecentEventsBytes", "64K", "1T", "65535", "1099511627777"),
     ("SocketMode", "0200", "0777", "0177", "1000"), ("LogLateSec", "0", "365d", "-1", "366d"),
@@ -158,6 +167,7 @@ import Testing
       "RetainEndedSec": "2", "MaxConnectionsPerUser": "2", "MaxConnections": "2",
       "MaxStreamsPerUser": "2", "MaxStreams": "2", "MaxPayloadBytes": "2",
       "MaxPayloadBytesPerUser": "2", "MaxMessageBytes": "5K", "MaxQueuedReplyBytes": "10K",
+      "MaxQueuedReplyBytesPerUser": "1M", "MaxQueuedReplyBytesTotal": "1M",
       "RecentEventsBytesPerUser": "1M", "RecentEventsBytes": "1M", "SocketMode": "0600",
       "AdminGroup": "g", "LogLateSec": "2",
       "LogLevel": "debug",

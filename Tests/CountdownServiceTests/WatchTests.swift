@@ -500,6 +500,28 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  @Test func `names that change faster than a watcher is told them take turns, and no more room`() {
+    var limits = Limits()
+    limits.listBytes = 3_000  // Some seven of a hundred names at a time.
+    let world = World(limits: limits)
+    let client = world.connect()
+    let names = (100..<200).map { "n\($0)" }
+    let watcher = watch(world, names)
+    let items = names.map { ["name": JSONTree.string($0), "durationUSec": 60_000_000] as JSONTree }
+    let first = replies(world, watcher).count
+    for _ in 0..<60 {
+      world.post("CancelMany", ["prefix": ""], from: client)
+      world.post("StartMany", ["countdowns": .array(items)], from: client)
+      world.turn()
+    }
+    // Nobody is passed over for those that change again.
+    let told = replies(world, watcher).dropFirst(first).flatMap { $0["countdowns"]?.array ?? [] }
+    let counts = names.map { name in told.count { $0["name"] == .string(name) } }
+    #expect(told.count > 200 && (counts.max() ?? 0) - (counts.min() ?? 0) <= 1)
+    world.settle()
+    #expect(world.problems == [])
+  }
+
   @Test func `one that does not read costs no wakes`() {
     let world = World()
     start(world, "a", minute, from: world.connect())
