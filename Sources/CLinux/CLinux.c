@@ -2,14 +2,19 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int cl_accept4(int listening, int flags) {
@@ -61,6 +66,13 @@ static int ask_name_services(int (*ask)(struct question *, char *, size_t, int *
   return -1;
 }
 
+int cl_is_clock_synchronized(void) {
+  struct timex clock = {.modes = 0};
+  int state = adjtimex(&clock);
+  if (state < 0) return -1;
+  return state != TIME_ERROR && !(clock.status & STA_UNSYNC);
+}
+
 static int ask_group_number(struct question *question, char *buffer, size_t length, int *found) {
   struct group group, *entry = NULL;
   int code = getgrnam_r(question->name, &group, buffer, length, &entry);
@@ -102,6 +114,63 @@ static int ask_user_name(struct question *question, char *buffer, size_t length,
 int cl_user_name(uint32_t uid, char *name, size_t length) {
   struct question question = {.number = uid, .answer = name, .length = length};
   return ask_name_services(ask_user_name, &question);
+}
+
+static int redirect(const struct cl_stream *stream, int target) {
+  int fd = stream->descriptor;
+  if (stream->path) {
+    fd = open(stream->path, stream->flags | O_CLOEXEC, 0644);
+    if (fd < 0) return -1;
+  }
+  if (fd < 0) return 0;
+  return fd == target ? fcntl(fd, F_SETFD, 0) : dup2(fd, target);
+}
+
+// What the new process does before it becomes the program: only what a copy of one thread of many may.
+static _Noreturn void become(const char *program, char *const *arguments, char *const *environment,
+                             const struct cl_stream *streams, int death_signal, pid_t parent,
+                             int report) {
+  sigset_t none;
+  sigemptyset(&none);
+  for (int target = 0; target < 3; target++)
+    if (redirect(&streams[target], target) < 0) goto failed;
+  if (signal(SIGPIPE, SIG_DFL) == SIG_ERR) goto failed;
+  if (death_signal && prctl(PR_SET_PDEATHSIG, death_signal) < 0) goto failed;
+  if (death_signal && getppid() != parent) _exit(127);  // It had ended before.
+  if (sigprocmask(SIG_SETMASK, &none, NULL) < 0) goto failed;
+  execvpe(program, arguments, environment);
+failed:;
+  int code = errno;
+  (void)!write(report, &code, sizeof code);
+  _exit(127);
+}
+
+int32_t cl_spawn(const char *program, char *const *arguments, char *const *environment,
+                 const struct cl_stream *streams, int death_signal) {
+  // Closed by the exec: then there is nothing to report.
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) < 0) return -1;
+  // Nobody's handler is to run in the copy.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t parent = getpid(), pid = fork();
+  if (pid == 0)
+    become(program, arguments, environment, streams, death_signal, parent, report[1]);
+  int code = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  close(report[1]);
+  if (pid > 0) {
+    ssize_t count;
+    do count = read(report[0], &code, sizeof code);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0) code = 0;
+    while (code && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  }
+  close(report[0]);
+  if (pid > 0 && code == 0) return pid;
+  errno = code;
+  return -1;
 }
 
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows) {

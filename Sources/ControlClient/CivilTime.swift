@@ -83,7 +83,7 @@ extension Int64 {
 
 extension BinaryInteger {
   /// In decimal, with zeros before it up to `width` digits.
-  func padded(to width: Int) -> String {
+  package func padded(to width: Int) -> String {
     let digits = String(magnitude)
     let zeros = String(repeating: "0", count: Swift.max(0, width - digits.count))
     return (self < 0 ? "-" : "") + zeros + digits

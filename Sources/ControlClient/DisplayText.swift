@@ -66,6 +66,18 @@ package enum TextStyle: String, Sendable {
   case yellow = "33"
   case cyan = "36"
 
+  /// The colour of a state, or of an event's kind.
+  package static func style(ofState state: String) -> TextStyle {
+    switch state {
+    case "running", "started", "resumed": .green
+    case "paused": .yellow
+    case "expired": .cyan
+    case "missed": .red
+    case "cancelled": .dim
+    default: .plain
+    }
+  }
+
   /// `text` in this style. It must be ``harmless(_:)``.
   package func applied(to text: String) -> String {
     self == .plain || text.isEmpty ? text : "\u{1b}[\(rawValue)m\(text)\u{1b}[0m"

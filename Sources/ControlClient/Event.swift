@@ -4,6 +4,8 @@ package struct Event: Equatable, Sendable {
   /// that this program does not know yet.
   package let kind: String
   package let name: String?
+  /// The number of the user whose it is.
+  package let owner: UInt32?
   package let revision: Int64?
   package let occurrence: Int64?
   package let at: Timestamp?
@@ -19,6 +21,7 @@ package struct Event: Equatable, Sendable {
   package init(_ members: Members) throws(ClientError) {
     kind = try members.required("kind", members.string("kind"))
     name = try members.string("name")
+    owner = try members.integer("owner").flatMap { UInt32(exactly: $0) }
     revision = try members.integer("revision")
     occurrence = try members.integer("occurrence")
     at = try members.timestamp("at")

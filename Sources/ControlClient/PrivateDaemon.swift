@@ -14,14 +14,16 @@ package struct PrivateDaemon: ~Copyable {
   ///   - folder: Where the program `countdownd` is; `nil` for `$PATH`.
   ///   - options: What it gets besides where to listen.
   ///   - log: Where its messages go.
+  ///   - endsWithUs: It stops when the thread that called this has ended, however.
   /// - Throws: `failed` with ENOENT if there is no such program; `silent` if it does not answer in 5 s,
   ///   `closed` if it ended: none is left running then.
   package static func start(
-    in folder: String?, options: [String] = [], log: ChildProcess.Stream = .inherited
+    in folder: String?, options: [String] = [], log: ChildProcess.Stream = .inherited,
+    endsWithUs: Bool = false
   ) throws(ClientError) -> PrivateDaemon {
     var daemon: PrivateDaemon
     do throws(SystemCallError) {
-      daemon = try PrivateDaemon(folder, options, log)
+      daemon = try PrivateDaemon(folder, options, log, endsWithUs)
     } catch {
       throw .failed(error)
     }
@@ -35,14 +37,15 @@ package struct PrivateDaemon: ~Copyable {
   }
 
   private init(
-    _ folder: String?, _ options: [String], _ log: ChildProcess.Stream
+    _ folder: String?, _ options: [String], _ log: ChildProcess.Stream, _ endsWithUs: Bool
   ) throws(SystemCallError) {
     let directory = try TemporaryDirectory(prefix: "countdownd-")
     let socketPath = "\(directory.path)/socket"
     let process = try ChildProcess(
       running: folder.map { "\($0)/countdownd" } ?? "countdownd",
       // What is configured on this machine is for its own daemon.
-      arguments: ["--config", "/dev/null", "--socket", socketPath] + options, error: log)
+      arguments: ["--config", "/dev/null", "--socket", socketPath] + options, error: log,
+      signalAtOurEnd: endsWithUs ? .terminate : nil)
     self.socketPath = socketPath
     self.directory = directory
     self.process = process

@@ -110,3 +110,40 @@ package struct ListReply: Equatable, Sendable {
     now = try members.required("now", members.timestamp("now"))
   }
 }
+
+/// A countdown as it is told to who watches it.
+package struct WatchedCountdown: Equatable, Sendable {
+  package let name: String
+  /// `running`, `paused`, `expired`, `missed`, `cancelled`, or `absent` if there is none.
+  package let state: String
+  package let remainingUSec: Int64?
+  package let deadline: Timestamp?
+  package let durationUSec: Int64?
+  package let lateUSec: Int64?
+
+  /// Reads it. Throws `garbled`.
+  package init(_ members: Members) throws(ClientError) {
+    name = try members.required("name", members.string("name"))
+    state = try members.required("state", members.string("state"))
+    remainingUSec = try members.integer("remainingUSec")
+    deadline = try members.timestamp("deadline")
+    durationUSec = try members.integer("durationUSec")
+    lateUSec = try members.integer("lateUSec")
+  }
+}
+
+/// One reply to `Watch`; a heartbeat has no countdowns.
+package struct WatchReply: Equatable, Sendable {
+  package let now: Timestamp
+  package let countdowns: [WatchedCountdown]
+
+  /// Reads it.
+  package init(_ members: Members) throws(ClientError) {
+    now = try members.required("now", members.timestamp("now"))
+    var countdowns: [WatchedCountdown] = []
+    for object in try members.objects("countdowns") ?? [] {
+      countdowns.append(try WatchedCountdown(object))
+    }
+    self.countdowns = countdowns
+  }
+}

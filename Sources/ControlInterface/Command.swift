@@ -19,6 +19,8 @@ package enum Command: Sendable {
   case cancelMany(Selection)
   case startMany([StartItem])
   case subscribe(SubscribeRequest)
+  case getClocks
+  case getStatistics
   case watch(WatchRequest)
   case getInfo
   case getInterfaceDescription(interface: JSONString)
@@ -116,6 +118,8 @@ extension DecodedCall {
       case .startMany: try decodeStartMany(&parameters, in: message, standard: standard)
       case .cancelMany: try decodeCancelMany(&parameters)
       case .subscribe: try decodeSubscribe(&parameters)
+      case .getClocks: try decodeNothing(&parameters, .getClocks)
+      case .getStatistics: try decodeNothing(&parameters, .getStatistics)
       case .watch: try decodeWatch(&parameters)
       case .getInfo: try decodeNothing(&parameters, .getInfo)
       case .getInterfaceDescription: try decodeDescription(&parameters)

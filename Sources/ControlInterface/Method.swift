@@ -5,6 +5,7 @@ package import Varlink
 package enum Method: Sendable, CaseIterable {
   case start, startMany, get, getMany, list, count
   case pause, resume, restart, extend, cancel, cancelMany, setPayload, subscribe, watch
+  case getClocks, getStatistics
   case getInfo, getInterfaceDescription
   case ping, reload, setLogLevel
 
@@ -23,8 +24,8 @@ package enum Method: Sendable, CaseIterable {
     case .start, .startMany, .get, .getMany, .pause, .resume, .restart, .extend, .cancel,
       .setPayload, .watch:
       .owner
-    case .list, .count, .cancelMany, .subscribe: .allOwners
-    case .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
+    case .list, .count, .cancelMany, .subscribe, .getStatistics: .allOwners
+    case .getClocks, .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
     }
   }
 
@@ -50,6 +51,8 @@ package enum Method: Sendable, CaseIterable {
     if name.matches("io.countdownd.Countdown.CancelMany", in: message) { return .cancelMany }
     if name.matches("io.countdownd.Countdown.StartMany", in: message) { return .startMany }
     if name.matches("io.countdownd.Countdown.Subscribe", in: message) { return .subscribe }
+    if name.matches("io.countdownd.Countdown.GetClocks", in: message) { return .getClocks }
+    if name.matches("io.countdownd.Countdown.GetStatistics", in: message) { return .getStatistics }
     if name.matches("io.countdownd.Countdown.Watch", in: message) { return .watch }
     if name.matches("org.varlink.service.GetInfo", in: message) { return .getInfo }
     if name.matches("org.varlink.service.GetInterfaceDescription", in: message) {

@@ -113,6 +113,7 @@ extension JSONWriter {
     if let view {
       field(.state, view.state.wireName)
       field(.remainingUSec, view.remainingUSec)
+      field(.durationUSec, view.lengthUSec)
       if let deadline = view.deadline {
         self.deadline(.deadline, deadline, on: view.clock, by: anchor)
       }
@@ -147,6 +148,17 @@ extension JSONWriter {
     }
     if event.missedOccurrences > 0 { field(.missedOccurrences, event.missedOccurrences) }
     if let revision = event.replacedBy { field(.replacedBy, revision) }
+    endObject()
+  }
+
+  /// A `Discontinuity`, as a value.
+  package mutating func discontinuity(_ one: Discontinuity) {
+    beginObject()
+    field(.kind, one.kind.wireName)
+    timestamp(.at, one.at)
+    if let slept = one.sleptUSec { field(.sleptUSec, slept) }
+    if let stepped = one.steppedUSec { field(.steppedUSec, stepped) }
+    if let away = one.awayUSec { field(.awayUSec, away) }
     endObject()
   }
 

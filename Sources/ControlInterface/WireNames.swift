@@ -73,3 +73,14 @@ extension EventKind: WireNamed {
     }
   }
 }
+
+extension Discontinuity.Kind: WireNamed {
+  package var wireName: String {
+    switch self {
+    case .slept: "slept"
+    case .stepped: "stepped"
+    case .sleptAndStepped: "sleptAndStepped"
+    case .stalled: "stalled"
+    }
+  }
+}

@@ -47,7 +47,10 @@ extension Service {
       calls += 1
       callBudget -= 1 + message.count / Service.bytesPerCost
       bytes += message.count
-      if carryOut(input.message(message), from: index) { input.take(message) }
+      if carryOut(input.message(message), from: index) {
+        input.take(message)
+        tallies.note(.calls, of: connections[index].user)
+      }
       if connections[index].isDeaf { abandonStream(index) }
     }
     if input.count == 0 { spare.put(input.takeMemory()) }
@@ -195,6 +198,8 @@ extension Service {
       try cancelMany(
         selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
     case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
+    case .getClocks: writeClocks(to: index)
+    case .getStatistics: writeStatistics(of: owners, to: index)
     case .watch(let request): try watch(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)
     case .getInterfaceDescription(let interface):
@@ -347,14 +352,7 @@ extension Service {
   }
 
   private mutating func writeCount(of owners: Owners, to index: Int) {
-    let counts: (running: Int, paused: Int, ended: Int)
-    switch owners {
-    case .all: counts = scheduler.users.counts
-    case .one(UserTable.nobody): counts = (0, 0, 0)
-    case .one(let user):
-      let usage = scheduler.users[user]
-      counts = (usage.running, usage.paused, usage.ended)
-    }
+    let counts = counts(of: owners)
     write(to: index) {
       $0.beginReply()
       $0.field(.running, Int64(counts.running))

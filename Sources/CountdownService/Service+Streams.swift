@@ -52,8 +52,10 @@ extension Service {
     recent.leave(connections[index].id, from: subscription.seat, of: subscription.owners)
   }
 
-  /// Puts an event where the subscribers will find it, if any wants it, and lets watchers know.
+  /// Counts an event, lets watchers know, and puts it where the subscribers will find it, if any wants
+  /// it.
   mutating func publish(_ event: Event) {
+    count(event)
     noteChange(event)
     guard recent.mayBeWanted(event.kind, of: event.user) else { return }
     // The storage is moved out and used again: a name cannot be lent while the rest changes.
@@ -67,6 +69,18 @@ extension Service {
       $0.event(event, name: name.span, owner: owner, at: now, by: anchor)
     }
     swap(&name, &eventName)
+  }
+
+  private mutating func count(_ event: Event) {
+    switch event.kind {
+    case .started: tallies.note(.started, of: event.user)
+    case .expired:
+      tallies.note(.expired, of: event.user)
+      tallies.note(latenessUSec: scheduler.lateness(of: event), of: event.user)
+    case .missed: tallies.note(.missed, of: event.user)
+    case .cancelled: tallies.note(.cancelled, of: event.user)
+    case .changed, .paused, .resumed: break
+    }
   }
 
   /// Tells those for whom something came, in the order of its coming.

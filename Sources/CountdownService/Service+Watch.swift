@@ -100,10 +100,13 @@ extension Service {
     // Moved out, so that it changes in place.
     guard var watch = connections[index].watch.take() else { return }
     let now = scheduler.now
-    for place in watch.crossings.indices where watch.crossings[place] <= now.boottime {
-      guard let id = watch.items[place].id else { continue }
-      watch.noteCrossing(
-        of: place, remainingUSec: scheduler.remainingUSec(of: id), at: now.boottime)
+    // It may have been woken for what is no longer so; those that wait for another then still do.
+    if watch.nextTelling <= now.boottime {
+      for place in watch.crossings.indices where watch.crossings[place] <= now.boottime {
+        guard let id = watch.items[place].id else { continue }
+        watch.noteCrossing(
+          of: place, remainingUSec: scheduler.remainingUSec(of: id), at: now.boottime)
+      }
     }
     let isSilent = now.boottime - watch.lastTold >= watch.heartbeatUSec
     if isSilent { watch.lastTold = now.boottime }

@@ -8,8 +8,8 @@ internal import Varlink
 /// It has no clock and no descriptors: the host feeds it and carries out what it asks for, the
 /// simulation does the same with virtual ones. One turn: ``receive(_:from:)`` what came in, then
 /// ``turn(at:verdicts:)`` with one reading of the clocks; then send the output of every connection in
-/// ``takeTouched()``, and hand ``takeBatch()`` to the ledger. What callers ask of the host itself,
-/// ``takeRequests()``, it carries out before it sends.
+/// ``takeTouched()``, hand ``takeBatch()`` to the ledger, and tell ``beginWait(at:)``. What callers ask
+/// of the host itself, ``takeRequests()``, it carries out before it sends.
 ///
 /// Within a turn: what is due is told; verdicts take effect; calls are handled, a bounded number for
 /// each connection and in all; those who stream get what there is room for. Read next:
@@ -68,6 +68,16 @@ package struct Service: ~Copyable {
   var nextTicket: UInt64 = 1
   var nextNumber: Int64
 
+  /// What happened to the clocks, and whether the loop was away.
+  private(set) var clocks: ClockHistory
+  private var loop: LoopWatch
+  /// What happened to them up to this turn; `nil` if nothing did.
+  package private(set) var discontinuity: Discontinuity?
+  /// What the host saw of the machine.
+  package var machine = Machine()
+  var tallies = TallyTable()
+  /// Boot time when it began, µs.
+  let startedAt: Int64
   /// What callers ask of the daemon itself, for the host.
   var requests: [ControlRequest] = []
 
@@ -78,15 +88,32 @@ package struct Service: ~Copyable {
   /// Reused by lists.
   var page: [EntryID] = []
 
+  /// What the host sees of the machine from time to time.
+  package struct Machine: Sendable {
+    /// The kernel says that something keeps the wall clock right.
+    package var isSynchronized: Bool
+    /// Memory of the whole process; `nil` where that is not known.
+    package var residentBytes: Int?
+
+    /// Nothing is known unless it is said.
+    package init(isSynchronized: Bool = false, residentBytes: Int? = nil) {
+      self.isSynchronized = isSynchronized
+      self.residentBytes = residentBytes
+    }
+  }
+
   /// What the host knows of the daemon, and the service does not.
   package struct Identity: Sendable {
     let version: String
     /// The user it runs as, who may control it.
     let uid: UInt32
+    /// Which boot of the machine this is, as 32 hexadecimal digits.
+    let bootID: String
 
-    package init(version: String, uid: UInt32) {
+    package init(version: String, uid: UInt32, bootID: String) {
       self.version = version
       self.uid = uid
+      self.bootID = bootID
     }
   }
 
@@ -102,6 +129,9 @@ package struct Service: ~Copyable {
     recent = RecentEvents(limits: limits)
     watchedAnchor = reading
     nextNumber = terms.firstNumber
+    clocks = ClockHistory(at: reading)
+    loop = LoopWatch(at: reading.boottime)
+    startedAt = reading.boottime
   }
 
   /// Other limits hold from here on, for what is new: what exceeds them already stays as it is.
@@ -319,6 +349,9 @@ package struct Service: ~Copyable {
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
+    let now = scheduler.now
+    discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
+    tallies.begin(at: now.boottime)
     noteTime()
     var told = 0
     let enough = recent.appendedBytes + Service.expiryBytesPerTurn
@@ -356,6 +389,18 @@ package struct Service: ~Copyable {
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake {
     ready.isEmpty && watchQueue.isEmpty ? scheduler.nextWake : .now
+  }
+
+  /// All that the turn asked for is done: the host begins to wait, until ``nextWake`` or for input. By
+  /// that it is known in the next turn whether the loop was away.
+  ///
+  /// - Parameter boottime: µs, read now.
+  package mutating func beginWait(at boottime: Int64) {
+    switch nextWake {
+    case .now: loop.beginWait(at: boottime, until: boottime)
+    case .at(let instant): loop.beginWait(at: boottime, until: Int64(instant.rawValue))
+    case .never: loop.beginWait(at: boottime, until: nil)
+    }
   }
 
   /// Whether every call that was read has been answered and every answer has left: a good moment to

@@ -7,7 +7,8 @@ internal import TimingWheel
 /// then stands. So a watcher that does not read costs what its names cost, and no more.
 ///
 /// Invariants, tested by ``brokenInvariant()``:
-/// - A name is in the queue of those to be told once if it is not up to date, and else not at all.
+/// - A name is in the queue of those to be told once if it is not up to date, and else not at all; what
+///   was told takes no more room there than the names do.
 /// - One that is up to date and runs has a crossing if an interval is asked for and more than one
 ///   interval remains; no other has any.
 /// - The timer waits no longer than until the crossings to be told next.
@@ -93,14 +94,15 @@ struct Watching: Sendable {
     }
   }
 
-  /// The first to be told is told, as it stands now. O(1).
+  /// The first to be told is told, as it stands now. O(1), amortised.
   ///
   /// - Parameter remainingUSec: `nil` where it does not run.
   mutating func noteTold(_ id: EntryID?, remainingUSec: Int64?, at now: Int64) {
     let place = dirty[nextDirty]
     nextDirty += 1
-    if nextDirty == dirty.count {
-      dirty.removeAll(keepingCapacity: true)
+    if nextDirty == dirty.count || nextDirty > items.count {
+      // One that always has something to tell never comes to the end.
+      dirty.removeFirst(nextDirty)
       nextDirty = 0
     }
     items[place].id = id
@@ -116,7 +118,7 @@ struct Watching: Sendable {
   // MARK: When it has to look again
 
   /// When the first crossings are told: with the last within ``togetherUSec``. O(names).
-  private var nextTelling: Int64 {
+  var nextTelling: Int64 {
     // A straight look at a thousand numbers costs less than keeping them in order: each moves as often
     // as the first is asked for.
     var first = Self.never
@@ -156,6 +158,7 @@ struct Watching: Sendable {
     guard Set(queued) == Set(items.indices.filter { items[$0].isDirty }) else {
       return "those to be told are not those that are not up to date"
     }
+    guard dirty.count <= 2 * items.count else { return "\(dirty.count) places are queued" }
     for (place, item) in items.enumerated() {
       let hasCrossing = crossings[place] != Self.never
       if hasCrossing, item.isDirty || !item.isRunning || intervalUSec == nil || item.level <= 0 {

@@ -10,11 +10,17 @@ package struct Reading: Equatable, Sendable {
   package var boottime: Int64
   /// CLOCK_REALTIME: the wall clock, microseconds since 1970; stepped by people and programs.
   package var realtime: Int64
+  /// How far its differences may be from the truth, because something came between the looks at the
+  /// clocks; 0 of one that was taken closely enough.
+  package var uncertaintyUSec: Int64
 
-  package init(monotonic: Int64, boottime: Int64, realtime: Int64) {
+  package init(
+    monotonic: Int64, boottime: Int64, realtime: Int64, uncertaintyUSec: Int64 = 0
+  ) {
     self.monotonic = monotonic
     self.boottime = boottime
     self.realtime = realtime
+    self.uncertaintyUSec = uncertaintyUSec
   }
 
   /// What `clock` shows.
@@ -27,9 +33,10 @@ package struct Reading: Equatable, Sendable {
   }
 
   /// Whether the clocks have moved against each other by 1 ms or more since another reading; less is
-  /// the noise of reading them one after the other.
+  /// the noise of reading them one after the other, and so is what a coarse one does not know.
   package func hasMoved(from other: Reading) -> Bool {
-    abs((realtime - boottime) - (other.realtime - other.boottime)) >= 1_000
-      || abs((boottime - monotonic) - (other.boottime - other.monotonic)) >= 1_000
+    let least = 1_000 + uncertaintyUSec + other.uncertaintyUSec
+    return abs((realtime - boottime) - (other.realtime - other.boottime)) >= least
+      || abs((boottime - monotonic) - (other.boottime - other.monotonic)) >= least
   }
 }

@@ -69,6 +69,13 @@ extension Scheduler {
     package var nameBytes: Int
     package var indexBytes: Int
     package var extras: Int
+
+    /// Of the wheel's cells: two words and a generation each.
+    package var wheelBytes: Int { entries * 20 }
+    /// Of the records, and of what only some countdowns have; payloads apart.
+    package var recordBytes: Int {
+      entries * MemoryLayout<Record>.stride + extras * MemoryLayout<Extra>.stride
+    }
   }
 
   /// What the arenas take now. O(1).

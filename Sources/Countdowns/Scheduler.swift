@@ -112,6 +112,7 @@ package struct Scheduler: ~Copyable {
     now.boottime = max(reading.boottime, now.boottime)
     now.monotonic = max(reading.monotonic, now.monotonic)
     now.realtime = reading.realtime
+    now.uncertaintyUSec = reading.uncertaintyUSec
     if now.hasMoved(from: anchor) { anchor = now }
     noteStep()
     thinOut(limit: limit)
@@ -148,14 +149,32 @@ package struct Scheduler: ~Copyable {
       dueQueues.removeFirst(of: first.clock)
       let entry = first.entry
       // What was changed since has another revision or time, and an entry of its own.
-      guard wheel.isLive(entry.id), isRunning(entry.id), !table[entry.id.index].isLocked,
-        table[entry.id.index].revision == entry.revision,
-        table[entry.id.index].time == entry.deadline
-      else { continue }
+      guard waits(entry) else { continue }
       if isDue(entry.id) { return expire(entry.id) }
       file(entry.id)  // The wall clock was stepped back.
     }
     return nil
+  }
+
+  private func waits(_ entry: DueQueue.Entry) -> Bool {
+    guard wheel.isLive(entry.id), isRunning(entry.id) else { return false }
+    let record = table[entry.id.index]
+    return !record.isLocked && record.revision == entry.revision && record.time == entry.deadline
+  }
+
+  /// For how long the first countdown in the queues has been due, µs; `nil` if none is due that was not
+  /// handed out. Those that the wheel or a refiling has not come to yet are not counted, unless none
+  /// else is: then they are told by the least that can be.
+  ///
+  /// O(log of the crowd), amortised: what no longer waits is dropped.
+  package mutating func oldestOverdueUSec() -> Int64? {
+    while let first = dueQueues.first(at: now, besidesRealtime: false) {
+      if waits(first.entry), isDue(first.entry.id) { return now.boottime - first.dueAt }
+      dueQueues.removeFirst(of: first.clock)
+      if waits(first.entry) { file(first.entry.id) }  // The wall clock was stepped back.
+    }
+    guard !hasReachedNow else { return nil }
+    return max(now.boottime - Int64(wheel.now.rawValue), 0)
   }
 
   /// Expires a countdown that is due but was not handed out yet: due time decides, not the sweep.
@@ -180,17 +199,21 @@ package struct Scheduler: ~Copyable {
   private mutating func expire(_ id: EntryID) -> Event {
     hasExpired = true
     let event = expiry(of: id)
-    if let lateUSec = event.lateUSec, lateUSec > notedAfterUSec { note(event, lateUSec) }
+    if let lateUSec = event.lateUSec, lateUSec > notedAfterUSec { note(event) }
     return event
   }
 
-  private mutating func note(_ event: Event, _ lateUSec: Int64) {
-    var lateUSec = lateUSec
-    if event.clock == .realtime {
-      // An instant that was past when it was given is nobody's lateness.
-      lateUSec = min(lateUSec, now.realtime - view(of: event.id).startedAt)
-      guard lateUSec > notedAfterUSec else { return }
-    }
+  /// By how much an expiry of this turn is late, but for what was past when it was given: that is
+  /// nobody's lateness. µs, 0 or more. O(1).
+  package func lateness(of event: Event) -> Int64 {
+    let lateUSec = event.lateUSec ?? 0
+    guard event.clock == .realtime else { return lateUSec }
+    return max(min(lateUSec, now.realtime - view(of: event.id).startedAt), 0)
+  }
+
+  private mutating func note(_ event: Event) {
+    let lateUSec = lateness(of: event)
+    guard lateUSec > notedAfterUSec else { return }
     guard var all = late else {
       late = LateExpiries(
         lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid)

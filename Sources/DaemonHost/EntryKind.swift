@@ -20,6 +20,14 @@ package enum EntryKind: String, CaseIterable, Sendable {
   /// Countdowns expired late. `LATE_COUNT` says how many, `LATE_USEC` by how much the worst of them,
   /// `COUNTDOWN_NAME` and `COUNTDOWN_OWNER` which one that was.
   case expiredLate = "d8467ea05a024a7b8c51435408f47e8a"
+  /// The machine slept, for `SLEPT_USEC`.
+  case slept = "932afac4e32e43828388f1627a2061c1"
+  /// The wall clock was set, by `STEPPED_USEC`, which is negative where it was set back.
+  case stepped = "ec0461198d4d43fab1784295dc2c59aa"
+  /// Both: `SLEPT_USEC` and `STEPPED_USEC`.
+  case sleptAndStepped = "b881a63fba7c46cf8ea27ee46cb8f161"
+  /// The daemon did nothing for `AWAY_USEC`, although there was something to do.
+  case stalled = "f6158cc0fe494d408be66e8206ceb03d"
 
   /// The field of the journal that says so.
   var field: Journal.Field { Journal.Field("MESSAGE_ID", rawValue) }

@@ -42,6 +42,7 @@ package struct Host: ~Copyable {
   private var status = StatusLine()
   private var lateLog = LateLog()
   private var shortageLog = ShortageLog()
+  private var machineWatch = MachineWatch()
   /// Until when it may still finish what was read before the signal, ns of boot time.
   private var stopsAt: Int64?
 
@@ -73,7 +74,8 @@ package struct Host: ~Copyable {
     service = Service(
       at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
-      identity: Service.Identity(version: version, uid: CurrentProcess.effectiveUserID),
+      identity: Service.Identity(
+        version: version, uid: CurrentProcess.effectiveUserID, bootID: try BootID.read()),
       reserving: min(settings.limits.countdowns, Host.reservation))
     service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
@@ -117,13 +119,16 @@ package struct Host: ~Copyable {
       for event in events { try take(event) }
       let clocks = Clocks.read()
       if let again = acceptsAgainAt, clocks.boottimeNSec >= again { try resumeAccepting() }
+      if machineWatch.isDue(at: clocks.boottimeNSec) { askMachine() }
       service.turn(at: Reading(roundingUp: clocks))
       for request in service.takeRequests() { carryOut(request) }
       if service.scheduler.hasExpired { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
+      if let discontinuity = service.discontinuity { report(discontinuity) }
       if let late = service.scheduler.takeLate() { lateLog.note(late) }
       if let late = lateLog.take(at: clocks.boottimeNSec) { report(late) }
       tellStatus(at: clocks.boottimeNSec)
+      service.beginWait(at: Clocks.boottimeNSec() / 1_000)
     }
     for client in clients { client?.socket.shutDown() }
     if let late = lateLog.takeLast() { report(late) }
@@ -147,6 +152,17 @@ package struct Host: ~Copyable {
     let now = StatusLine.Counts(
       running: counts.running, paused: counts.paused, ended: counts.ended)
     if status.update(now, at: boottimeNSec) { _ = notifier.status(status.text) }
+  }
+
+  /// What the service cannot see for itself.
+  private mutating func askMachine() {
+    service.machine.residentBytes = CurrentProcess.residentBytes
+    do throws(SystemCallError) {
+      service.machine.isSynchronized = try Clocks.isSynchronized()
+    } catch {
+      service.machine.isSynchronized = false
+      if let complaint = machineWatch.complaint(about: error) { log.send(.notice, complaint) }
+    }
   }
 
   // MARK: Waiting
@@ -195,7 +211,9 @@ package struct Host: ~Copyable {
     case Token.listener: try accept()
     case Token.timer:
       if try timer.drain() { armedFor = .max }
-    case Token.clockChange: _ = try clockChange.drain()  // The next reading tells what moved.
+    case Token.clockChange:
+      // What has moved the next reading tells.
+      if try clockChange.drain() { machineWatch.noteClockChange() }
     case Token.signals:
       while let signal = try signals.next() {
         if signal == .hangup { _ = reload() } else { stop(on: signal) }
@@ -361,6 +379,11 @@ package struct Host: ~Copyable {
 
   // MARK: What the administrator hears and wants
 
+  private func report(_ discontinuity: Discontinuity) {
+    let entry = DiscontinuityEntry(discontinuity)
+    log.send(entry.priority, entry.message, as: entry.kind, fields: entry.fields)
+  }
+
   private func report(_ late: LateExpiries) {
     let name = String(decoding: late.name, as: UTF8.self)
     let worst = "\(TimeSpan(usec: late.worstUSec).text): \(name) of user \(late.owner)"
@@ -457,6 +480,7 @@ extension Reading {
     self.init(
       monotonic: (reading.monotonicNSec + 999) / 1_000,
       boottime: (reading.boottimeNSec + 999) / 1_000,
-      realtime: (reading.realtimeNSec + 999) / 1_000)
+      realtime: (reading.realtimeNSec + 999) / 1_000,
+      uncertaintyUSec: reading.isCoarse ? (reading.spreadNSec + 999) / 1_000 : 0)
   }
 }

@@ -32,57 +32,29 @@ package struct ChildProcess: ~Copyable, Sendable {
   ///   - program: A path, or a name without "/" to be sought in `$PATH`.
   ///   - arguments: Without the program's name, which it gets first.
   ///   - environment: Variables it gets besides those of this process, in their stead if of one name.
+  ///   - signalAtOurEnd: What it is sent when the thread that starts it has ended, however; `nil` for
+  ///     nothing.
   /// - Throws: ENOENT and EACCES of the program or of a file it was to write to.
   package init(
     running program: String, arguments: [String] = [],
     environment: [(name: String, value: String)] = [], input: Stream = .null,
-    output: Stream = .inherited, error: Stream = .inherited
+    output: Stream = .inherited, error: Stream = .inherited, signalAtOurEnd: Signal? = nil
   ) throws(SystemCallError) {
-    // SAFETY: the C library's two objects are set up here, destroyed below, and used in between.
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for (stream, target) in [(input, CInt(0)), (output, 1), (error, 2)] {
-      unsafe Self.redirect(target, to: stream, in: &actions)
-    }
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    var ours = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe sigemptyset(&ours)
-    unsafe sigaddset(&ours, SIGPIPE)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &ours)
-    unsafe posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
+    let streams = [input, output, error]
     let variables = Self.environment(adding: environment)
-    var pid: pid_t = 0
-    let code = unsafe withCStrings([program] + arguments) { arguments in
-      unsafe withCStrings(variables) { environment in
-        unsafe posix_spawnp(&pid, program, &actions, &attributes, arguments, environment)
+    // SAFETY: all strings and both arrays are alive and unmoved during the call, which keeps none.
+    pid = try check("exec", path: program) {
+      unsafe withCStrings([program] + arguments) { arguments in
+        unsafe withCStrings(variables) { environment in
+          unsafe withCStrings(streams.map(\.path)) { paths in
+            let streams = unsafe streams.enumerated().map { index, stream in
+              unsafe stream.described(path: paths[index])
+            }
+            return unsafe cl_spawn(
+              arguments[0], arguments, environment, streams, signalAtOurEnd?.rawValue ?? 0)
+          }
+        }
       }
-    }
-    guard code == 0 else { throw SystemCallError(call: "posix_spawn", code: code, path: program) }
-    self.pid = pid
-  }
-
-  private static func redirect(
-    _ target: CInt, to stream: Stream, in actions: inout posix_spawn_file_actions_t
-  ) {
-    // SAFETY: the C library copies paths into `actions`, which the caller owns. It fails only for
-    // want of memory, as Swift itself would.
-    switch stream {
-    case .inherited: break
-    case .null:
-      unsafe posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0)
-    case .descriptor(let fd):
-      unsafe posix_spawn_file_actions_adddup2(&actions, fd, target)
-    case .file(let path):
-      unsafe posix_spawn_file_actions_addopen(
-        &actions, target, path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
     }
   }
 
@@ -122,6 +94,27 @@ package struct ChildProcess: ~Copyable, Sendable {
     let signal = status & 0x7f
     exit = signal == 0 ? .exited(status: status >> 8 & 0xff) : .killed(Signal(rawValue: signal))
     return exit
+  }
+}
+
+extension ChildProcess.Stream {
+  /// What is to be opened; empty for nothing.
+  fileprivate var path: String {
+    switch self {
+    case .null: "/dev/null"
+    case .file(let path): path
+    case .inherited, .descriptor: ""
+    }
+  }
+
+  /// As C has it. `path` is that of this stream.
+  fileprivate func described(path: UnsafePointer<CChar>?) -> cl_stream {
+    switch self {
+    case .inherited: unsafe cl_stream(path: nil, flags: 0, descriptor: -1)
+    case .null: unsafe cl_stream(path: path, flags: O_RDWR, descriptor: -1)
+    case .descriptor(let fd): unsafe cl_stream(path: nil, flags: 0, descriptor: fd)
+    case .file: unsafe cl_stream(path: path, flags: O_WRONLY | O_CREAT | O_APPEND, descriptor: -1)
+    }
   }
 }
 

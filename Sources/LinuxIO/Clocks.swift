@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The three clocks, read as nearly at once as the machine allows. All in nanoseconds.
@@ -8,15 +9,20 @@ package struct ClockReading: Equatable, Sendable {
   package let boottimeNSec: Int64
   /// CLOCK_REALTIME: since 1970 in UTC, as the machine believes.
   package let realtimeNSec: Int64
-  /// The three lie further apart than ``Clocks/toleranceNSec``.
-  package let isCoarse: Bool
+  /// How far apart the three may lie.
+  package let spreadNSec: Int64
 
-  package init(monotonicNSec: Int64, boottimeNSec: Int64, realtimeNSec: Int64, isCoarse: Bool) {
+  package init(
+    monotonicNSec: Int64, boottimeNSec: Int64, realtimeNSec: Int64, spreadNSec: Int64
+  ) {
     self.monotonicNSec = monotonicNSec
     self.boottimeNSec = boottimeNSec
     self.realtimeNSec = realtimeNSec
-    self.isCoarse = isCoarse
+    self.spreadNSec = spreadNSec
   }
+
+  /// The three lie further apart than ``Clocks/toleranceNSec``.
+  package var isCoarse: Bool { spreadNSec > Clocks.toleranceNSec }
 }
 
 /// Reads the kernel's clocks.
@@ -46,7 +52,14 @@ package enum Clocks {
     }
     return ClockReading(
       monotonicNSec: best.monotonic, boottimeNSec: best.boottime, realtimeNSec: best.realtime,
-      isCoarse: spread > toleranceNSec)
+      spreadNSec: spread)
+  }
+
+  /// Whether the kernel says that something, NTP as a rule, keeps CLOCK_REALTIME right.
+  ///
+  /// - Throws: EPERM where a sandbox forbids to ask.
+  package static func isSynchronized() throws(SystemCallError) -> Bool {
+    try check("adjtimex") { cl_is_clock_synchronized() } == 1
   }
 
   /// Reads CLOCK_BOOTTIME alone, in nanoseconds.

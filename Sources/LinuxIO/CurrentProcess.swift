@@ -38,6 +38,19 @@ package enum CurrentProcess {
     return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// Bytes of memory that it has in use now; `nil` where /proc does not tell.
+  package static var residentBytes: Int? {
+    // Sizes in pages: of the address space, of what is resident, and others (proc_pid_statm(5)).
+    guard let text = try? [UInt8](contentsOfFile: "/proc/self/statm", atMost: 1_000) else {
+      return nil
+    }
+    let fields = text.split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else {
+      return nil
+    }
+    return pages * sysconf(CInt(_SC_PAGESIZE))
+  }
+
   /// A variable of its environment; `nil` if that is not set. An empty one is set.
   package static func environmentVariable(_ name: String) -> String? {
     // SAFETY: the string is copied at once; nothing here changes the environment meanwhile, which
@@ -67,6 +80,11 @@ package enum CurrentProcess {
     _ = try check("setrlimit") {
       unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
+  }
+
+  /// Stops it, as Ctrl-Z does, until somebody lets it go on.
+  package static func stop() throws(SystemCallError) {
+    _ = try check("kill") { kill(getpid(), SIGSTOP) }
   }
 
   /// Ends it, without running any `deinit`. Status 0 to 255; 0 is success.

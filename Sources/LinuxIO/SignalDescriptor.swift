@@ -13,6 +13,10 @@ package struct Signal: RawRepresentable, Hashable, Sendable {
   package static let stop = Signal(rawValue: SIGSTOP)
   package static let resume = Signal(rawValue: SIGCONT)
   package static let child = Signal(rawValue: SIGCHLD)
+  /// The terminal was resized.
+  package static let windowChanged = Signal(rawValue: SIGWINCH)
+  /// Ctrl-Z was pressed.
+  package static let terminalStop = Signal(rawValue: SIGTSTP)
   package static let brokenPipe = Signal(rawValue: SIGPIPE)
   package static let user1 = Signal(rawValue: SIGUSR1)
   package static let user2 = Signal(rawValue: SIGUSR2)

@@ -11,6 +11,7 @@ do {
   case "crowd": try CrowdWorkload.run(options)
   case "fanout": try FanoutWorkload.run(options)
   case "list": try ListWorkload.run(options)
+  case "watch": try WatchWorkload.run(options)
   case "--help", "help": print(Options.help, terminator: "")
   default: throw Options.UsageError(text: "no workload is named \(options.workload)")
   }

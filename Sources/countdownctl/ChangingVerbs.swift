@@ -26,7 +26,7 @@ extension Verb {
       return try session.callForEach("Cancel") { name, reply in
         let reply = try CancelReply(reply)
         let left = Remaining(usec: reply.remainingUSec, hasEnded: false).text(in: .seconds)
-        let state = session.styled("cancelled", Session.style(of: "cancelled"))
+        let state = session.styled("cancelled", .style(ofState: "cancelled"))
         return "\(name): \(state), \(left) was left (revision \(reply.revision))\n"
       }
     })
@@ -188,7 +188,7 @@ extension Session {
       try write(json: reply.json)
     } else {
       let reply = try CancelManyReply(reply)
-      let state = styled("cancelled", Self.style(of: "cancelled"))
+      let state = styled("cancelled", .style(ofState: "cancelled"))
       try write("\(reply.cancelled) \(state); \(reply.ended) had ended before\n")
     }
     return ExitStatus.done
@@ -199,10 +199,10 @@ extension Session {
     let left = Remaining(usec: reply.remainingUSec, hasEnded: false).text(in: .seconds)
     let revision = "(revision \(reply.revision))"
     guard let deadline = reply.deadline else {
-      return "\(name): \(styled("paused", Self.style(of: "paused"))), \(left) left \(revision)\n"
+      return "\(name): \(styled("paused", .style(ofState: "paused"))), \(left) left \(revision)\n"
     }
     if reply.remainingUSec <= 0 { return "\(name): expires at once \(revision)\n" }
-    let state = styled("running", Self.style(of: "running"))
+    let state = styled("running", .style(ofState: "running"))
     return "\(name): \(state), \(left) left, ends \(time(deadline)) \(revision)\n"
   }
 }

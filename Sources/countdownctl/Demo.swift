@@ -49,7 +49,8 @@ extension Verb {
   private static func startDaemon() throws -> PrivateDaemon {
     for folder in [CurrentProcess.folder, nil] {
       do throws(ClientError) {
-        return try PrivateDaemon.start(in: folder, options: ["--log-level", "warning"])
+        return try PrivateDaemon.start(
+          in: folder, options: ["--log-level", "warning"], endsWithUs: true)
       } catch .closed {
         throw Failure(
           message: "countdownd ended as soon as it was started",

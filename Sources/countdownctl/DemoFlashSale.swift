@@ -47,7 +47,7 @@ extension Verb {
       "\(DemoStage.exact(resumed.remainingUSec)) left: to the microsecond what was kept")
     guard let event = try show(&display, until: .max, on: &stage, signals) else { return }
     try stage.endRewriting()
-    let late = Session.lateness(event.lateUSec ?? 0)
+    let late = latenessText(event.lateUSec ?? 0)
     try stage.say("The sale has ended at \(clock), \(late) late, and never early.")
   }
 
@@ -71,7 +71,7 @@ extension Verb {
         return event
       }
       try stage.eraseRewriting()
-      let late = Session.lateness(event.lateUSec ?? 0)
+      let late = latenessText(event.lateUSec ?? 0)
       try stage.say("basket 0:00.0, expired \(late) late")
     }
     return nil

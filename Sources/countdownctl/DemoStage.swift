@@ -164,14 +164,14 @@ struct DemoStage: ~Copyable {
     try write("\n\(session.styled("How late they expired", .bold))\n")
     var table = Table([("  NAME", .left), ("LATE BY", .right)])
     for (name, usec) in lateness {
-      table.add([.init("  \(name)"), .init(Session.lateness(usec), usec < 10_000 ? .green : .red)])
+      table.add([.init("  \(name)"), .init(latenessText(usec), usec < 10_000 ? .green : .red)])
     }
     try write(table.text(withStyles: session.hasColor))
   }
 
   /// `1.512345 s`: to the microsecond.
   static func exact(_ usec: Int64) -> String {
-    "\(usec / 1_000_000).\((usec % 1_000_000).padded(toDigits: 6)) s"
+    "\(usec / 1_000_000).\((usec % 1_000_000).padded(to: 6)) s"
   }
 
   /// What remains, in tenths.

@@ -61,7 +61,7 @@ extension Verb {
   private static func cancelInTheLastMoment(on stage: inout DemoStage) throws -> Bool {
     do {
       let reply = try CancelReply(stage.call("Cancel", name: "orders/1003"))
-      try stage.answer("cancelled with \(Session.lateness(reply.remainingUSec)) left")
+      try stage.answer("cancelled with \(latenessText(reply.remainingUSec)) left")
       return true
     } catch ClientError.refused(let refusal) where refusal.name.hasSuffix(".AlreadyExpired") {
       try stage.answer("error AlreadyExpired: the countdown was faster")

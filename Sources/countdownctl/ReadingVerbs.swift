@@ -83,8 +83,8 @@ extension Verb {
       }
       let counts = try CountReply(reply)
       var table = Table([("", .left), ("", .right)], hasHeadings: false)
-      table.add([.init("running", Session.style(of: "running")), .init("\(counts.running)")])
-      table.add([.init("paused", Session.style(of: "paused")), .init("\(counts.paused)")])
+      table.add([.init("running", .style(ofState: "running")), .init("\(counts.running)")])
+      table.add([.init("paused", .style(ofState: "paused")), .init("\(counts.paused)")])
       table.add([.init("ended"), .init("\(counts.ended)")])
       try session.write(table.text(withStyles: session.hasColor))
       return ExitStatus.done
@@ -118,7 +118,7 @@ struct CountdownTable {
   }
 
   mutating func add(_ countdown: Countdown) throws {
-    let style = Session.style(of: countdown.state)
+    let style = TextStyle.style(ofState: countdown.state)
     let owner = showsOwners ? [Table.Cell(names.name(of: countdown.owner))] : []
     table.add(
       owner + [
@@ -149,14 +149,9 @@ extension Session {
 
   /// `30min`, or `30min, then every 1h`.
   func length(of countdown: Countdown) -> String {
-    let length = Self.length(countdown.durationUSec)
+    let length = lengthText(countdown.durationUSec)
     guard let interval = countdown.repeatUSec else { return length }
-    return "\(length), then every \(Self.length(interval))"
-  }
-
-  /// A length that came from the daemon, which may be anything.
-  static func length(_ usec: Int64) -> String {
-    usec.magnitude <= TimeSpan.limitUSec.magnitude ? TimeSpan(usec: usec).briefText : "?"
+    return "\(length), then every \(lengthText(interval))"
   }
 
   /// All there is to know of a countdown, a line for each thing.
@@ -168,36 +163,19 @@ extension Session {
     add("name", countdown.name, .bold)
     var names = UserNames()
     add("owner", countdown.owner.map { names.name(of: $0) })
-    add("state", countdown.state, Self.style(of: countdown.state))
+    add("state", countdown.state, .style(ofState: countdown.state))
     add("remaining", countdown.hasEnded ? nil : countdown.remainingText)
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))
     add("ended", countdown.endedAt.map(time))
-    add("late", countdown.lateUSec.map(Self.lateness))
+    add("late", countdown.lateUSec.map(latenessText))
     add("length", length(of: countdown))
     add("clock", countdown.clock)
-    let grace = countdown.graceUSec.map { " after \(Self.length($0))" } ?? ""
+    let grace = countdown.graceUSec.map { " after \(lengthText($0))" } ?? ""
     add("catch-up", countdown.catchUp.map { $0 + grace })
     add("durability", countdown.durability)
     add("revision", "\(countdown.revision)")
     add("payload", countdown.payload.map { oneLine(json: $0, escapingControls: true) })
     return table.text(withStyles: hasColor)
-  }
-
-  /// `54 µs`, `1.204 ms`, `2s 100ms`: how late something was.
-  static func lateness(_ usec: Int64) -> String {
-    switch usec {
-    case ..<1_000: "\(usec) µs"
-    case ..<1_000_000: "\(usec / 1_000).\((usec % 1_000).padded(toDigits: 3)) ms"
-    default: length(usec)
-    }
-  }
-}
-
-extension Int64 {
-  /// In decimal, with zeros before it; not negative.
-  func padded(toDigits count: Int) -> String {
-    let digits = String(self)
-    return String(repeating: "0", count: Swift.max(0, count - digits.count)) + digits
   }
 }

@@ -41,18 +41,6 @@ struct Session: Sendable {
     hasColor ? style.applied(to: text) : text
   }
 
-  /// The colour of a state, or of an event's kind.
-  static func style(of state: String) -> TextStyle {
-    switch state {
-    case "running", "started", "resumed": .green
-    case "paused": .yellow
-    case "expired": .cyan
-    case "missed": .red
-    case "cancelled": .dim
-    default: .plain
-    }
-  }
-
   /// The wall clock, in microseconds since 1970.
   var nowUSec: Int64 { Clocks.read().realtimeNSec / 1_000 }
 

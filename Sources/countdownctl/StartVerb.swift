@@ -66,7 +66,7 @@ extension Verb {
 extension Session {
   /// What became of a start. `name` must be harmless.
   func description(of reply: StartReply, name: String) -> String {
-    let state = styled(reply.state, Self.style(of: reply.state))
+    let state = styled(reply.state, .style(ofState: reply.state))
     guard !Countdown.isEnd(reply.state) else {
       return "\(name): \(reply.created ? "" : "already ")\(state) (revision \(reply.revision))\n"
     }

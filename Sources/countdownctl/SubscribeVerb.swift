@@ -7,10 +7,13 @@ extension Verb {
     options: [
       Option("--prefix", "PREFIX", help: "only to countdowns whose names begin so"),
       Option("--kinds", "A,B", help: "only these kinds (default: expired,missed,cancelled)"),
-      Option("--state", help: "show first what there is"),
+      Option("--state", help: "show first what there is"), .owner, .allOwners,
     ],
     details: ["Kinds: \(Event.kinds.joined(separator: ", "))."],
-    examples: ["subscribe --prefix orders/", "subscribe --kinds started,expired --json"],
+    examples: [
+      "subscribe --prefix orders/", "subscribe --kinds started,expired --json",
+      "subscribe --all-owners",
+    ],
     run: subscribe)
 
   @Sendable private static func subscribe(_ session: Session) throws -> Int32 {
@@ -18,6 +21,7 @@ extension Verb {
       throw ParseError("it takes no name; a prefix is given with --prefix")
     }
     let kinds = try kinds(session.arguments["--kinds"])
+    let owners = try session.owners()
     var connection = try session.connect()
     try connection.begin(
       "Subscribe",
@@ -25,22 +29,27 @@ extension Verb {
         writer.member("prefix", session.arguments["--prefix"])
         writer.member("kinds", kinds)
         writer.member("includeState", session.arguments.has("--state"))
+        owners.write(to: &writer)
       })
-    var table = CountdownTable(session)
+    var table = CountdownTable(session, showsOwners: owners.areAll)
+    var names = UserNames()
     while true {
       guard let message = try connection.nextReply(timeoutMSec: nil) else { continue }
       let members = try Members(parsing: message.parameters)
       if session.isJSON {
         try session.write(json: members.json)
       } else {
-        try show(SubscriptionReply(members), &table, session)
+        try show(SubscriptionReply(members), &table, session) { event in
+          owners.areAll ? names.name(of: event.owner) : nil
+        }
       }
       guard message.continues else { throw ClientError.closed }
     }
   }
 
   private static func show(
-    _ reply: SubscriptionReply, _ table: inout CountdownTable, _ session: Session
+    _ reply: SubscriptionReply, _ table: inout CountdownTable, _ session: Session,
+    ownerOf: (Event) -> String?
   ) throws {
     for countdown in reply.countdowns { try table.add(countdown) }
     if reply.isReady {
@@ -51,7 +60,7 @@ extension Verb {
       try session.write(session.styled("some events were passed over here", .yellow) + "\n")
     }
     for event in reply.events where event.kind != "heartbeat" {
-      try session.write(session.line(for: event))
+      try session.write(session.line(for: event, owner: ownerOf(event)))
     }
   }
 
@@ -69,14 +78,18 @@ extension Verb {
 
 extension Session {
   /// An event in one line: `18:03:12  expired    tea  54 µs late`.
-  func line(for event: Event) -> String {
+  ///
+  /// - Parameter owner: The name of the user whose it is, to be shown; `nil` where that is known.
+  func line(for event: Event, owner: String? = nil) -> String {
     // The longest kind has nine letters; one that is longer only moves the rest of its line.
     let kind = harmless(event.kind)
     let space = String(repeating: " ", count: max(0, 9 - columns(of: kind)))
     var parts = [
-      time(event.at), styled(kind, Self.style(of: event.kind)) + space, harmless(event.name ?? "–"),
+      time(event.at), styled(kind, .style(ofState: event.kind)) + space,
+      harmless(event.name ?? "–"),
     ]
-    if let late = event.lateUSec { parts.append("\(Self.lateness(late)) late") }
+    if let owner { parts.insert(harmless(owner), at: 2) }
+    if let late = event.lateUSec { parts.append("\(latenessText(late)) late") }
     if let occurrence = event.occurrence { parts.append("occurrence \(occurrence)") }
     if let missed = event.missedOccurrences, missed > 0 { parts.append("\(missed) passed over") }
     if let left = event.remainingUSec, event.kind != "expired" {

@@ -3,6 +3,7 @@ import ControlClient
 extension Verb {
   static let wait = Verb(
     name: "wait", words: "NAME…", summary: "wait until all of these have expired",
+    options: [.owner],
     details: [
       "One that repeats is waited for until it expires next; one that is replaced or restarted is",
       "waited for anew. Exit status: 0 all have expired, 4 one was cancelled, 5 one was missed.",
@@ -12,6 +13,7 @@ extension Verb {
 
   @Sendable private static func wait(_ session: Session) throws -> Int32 {
     var list = WaitList(try session.names())
+    let owners = try session.owners()
     // What there is and what happens come on one stream, so nothing falls between the two.
     var connection = try session.connect()
     let prefix = list.commonPrefix
@@ -21,6 +23,7 @@ extension Verb {
         writer.member("prefix", prefix.isEmpty ? nil : prefix)
         writer.member("kinds", ["expired", "missed", "cancelled"])
         writer.member("includeState", true)
+        owners.write(to: &writer)
       })
     while list.outcome == nil {
       guard let message = try connection.nextReply(timeoutMSec: nil) else { continue }
@@ -35,9 +38,9 @@ extension Verb {
       if isNews, session.isJSON { try session.write(json: members.json) }
       if reply.isReady {
         // One that was not told as running may have ended a while ago, or be no more.
-        try ask(about: list.unknownNames, &list, session)
+        try ask(about: list.unknownNames, of: owners, &list, session)
       } else if reply.hasGap {
-        try ask(about: list.pendingNames, &list, session)
+        try ask(about: list.pendingNames, of: owners, &list, session)
       }
       guard message.continues || list.outcome != nil else { throw ClientError.closed }
     }
@@ -46,12 +49,15 @@ extension Verb {
 
   /// Asks how those stand, on a connection of its own: that of a stream is taken.
   private static func ask(
-    about names: [String], _ list: inout WaitList, _ session: Session
+    about names: [String], of owners: Owners, _ list: inout WaitList, _ session: Session
   ) throws {
     guard list.outcome == nil, !names.isEmpty else { return }
     var connection = try session.connect()
     for name in names {
-      let parameters = encodeParameters { $0.member("name", name) }
+      let parameters = encodeParameters { writer in
+        writer.member("name", name)
+        owners.write(to: &writer)
+      }
       list.note(try GetReply(connection.call("Get", parameters: parameters)).countdown)
     }
   }

@@ -7,7 +7,8 @@ import LinuxIO
 let verbs: [Verb] = [
   .start, .get, .list, .count,  // StartVerb.swift, ReadingVerbs.swift
   .pause, .resume, .extend, .restart, .cancel, .setPayload,  // ChangingVerbs.swift
-  .wait, .subscribe,  // WaitVerb.swift, SubscribeVerb.swift
+  .wait, .watch, .subscribe,  // WaitVerb.swift, WatchVerb.swift, SubscribeVerb.swift
+  .clocks, .statistics,  // InsightVerbs.swift
   .demo,  // Demo.swift, and its three stories
 ]
 

@@ -174,7 +174,7 @@ def descriptions_are_understood(peer, prefix):
     assert interface.name == NAME and interface.get_description() == text
     methods = {name for name, member in interface.members.items() if type(member).__name__ == "_Method"}
     assert methods == set(
-        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe Watch".split()), methods
+        "Start StartMany Get GetMany List Count Pause Resume Restart Extend Cancel CancelMany SetPayload Subscribe Watch GetClocks GetStatistics".split()), methods
     assert list(interface.get_method("Start").in_type.fields)[:2] == ["name", "durationUSec"]
     assert all(interface.members[name].doc for name in methods), "a method has no description"
     own = Interface(service.GetInterfaceDescription("org.varlink.service")["description"])
@@ -569,6 +569,53 @@ def owners(peer, prefix):
     assert one.Get(prefix)["countdown"]["state"] == "running"
     invalid("owner", lambda: one.Get(name=prefix, owner=-1))
     invalid("allOwners", lambda: one.Count(owner=own, allOwners=True))
+
+
+# ---- GetClocks, GetStatistics --------------------------------------------------------------------
+
+
+@case
+def clocks(peer, prefix):
+    answer = peer.open().GetClocks()
+    assert set(answer) == {"now", "bootID", "synchronized", "sleptUSec", "discontinuities"}, answer
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        assert answer["bootID"] == file.read().strip().replace("-", "")
+    assert abs(answer["now"]["realtimeUSec"] - time.time_ns() // 1000) < 10 * SECOND
+    assert abs(answer["now"]["monotonicUSec"] - time.monotonic_ns() // 1000) < 10 * SECOND
+    slept = answer["now"]["boottimeUSec"] - answer["now"]["monotonicUSec"]
+    assert abs(answer["sleptUSec"] - slept) <= 1, answer
+    for one in answer["discontinuities"]:
+        assert one["kind"] in {"slept", "stepped", "sleptAndStepped", "stalled"}, one
+
+
+@case
+def statistics(peer, prefix):
+    one = peer.open()
+    before = one.GetStatistics()
+    assert before["connections"] >= 1 and before["running"] >= 0
+    one.Start(name=f"{prefix}/a", durationUSec=1_000)
+    one.Start(name=f"{prefix}/b", durationUSec=HOUR)
+    one.Cancel(f"{prefix}/b")
+    while one.Get(f"{prefix}/a")["countdown"]["state"] != "expired":
+        time.sleep(0.01)
+    after = one.GetStatistics()
+    for field, least in {"started": 2, "expired": 1, "cancelled": 1, "calls": 5}.items():
+        for span in ("sinceStart", "lastMinute"):
+            assert after[span][field] > 0, after
+        assert after["sinceStart"][field] - before["sinceStart"][field] >= least, field
+    bounds = [bucket.get("upToUSec") for bucket in after["lateness"]]
+    assert bounds[-1] is None and bounds[:-1] == sorted(bounds[:-1]) and bounds[0] == 100, bounds
+    assert sum(bucket["count"] for bucket in after["lateness"]) == after["sinceStart"]["expired"]
+    if os.getuid() != 0:
+        assert "daemon" not in after
+        refused("org.varlink.service.PermissionDenied", lambda: one.GetStatistics(allOwners=True))
+        return
+    daemon = one.GetStatistics(allOwners=True)["daemon"]
+    assert daemon["memory"]["residentBytes"] > 0 and daemon["uptimeUSec"] > 0
+    limits = {limit["name"]: limit["value"] for limit in daemon["limits"]}
+    assert limits["MaxCountdowns"] == 5_000_000, limits
+    nobody = one.GetStatistics(owner=4_000_000_001)
+    assert nobody["connections"] == 0 and nobody["sinceStart"]["calls"] == 0
 
 
 # ---- Count, List ---------------------------------------------------------------------------------

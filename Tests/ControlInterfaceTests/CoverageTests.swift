@@ -95,12 +95,12 @@ struct CoverageTests {
     ]
     let calls = [
       "Start", "Get", "GetMany", "List", "Count", "Pause", "Resume", "Restart", "Extend",
-      "SetPayload", "Cancel",
+      "SetPayload", "Cancel", "GetStatistics",
     ]
     for method in calls {
       var parameters = needed[method] ?? [:]
       parameters["owner"] = 6
-      let isList = method == "List" || method == "Count"
+      let isList = ["List", "Count", "GetStatistics"].contains(method)
       if !isList, method != "GetMany" { parameters["name"] = "theirs" }
       world.call(method, .object(parameters), from: client)
       #expect(world.call(method, .object(parameters), from: admin).error == nil)
@@ -151,6 +151,28 @@ struct CoverageTests {
     other.settle()
     coverage.formUnion(other.coverage)
     problems += other.problems
+
+    // The clocks do all they can, and a crowd is overdue while it is told.
+    let busy = World()
+    let root = busy.connect(uid: 0)
+    for crowd in ["a", "b"] {
+      let items = (0..<600).map { index -> JSONTree in
+        ["name": .string("\(crowd)/\(index)"), "durationUSec": 60_000_000]
+      }
+      busy.call("StartMany", ["countdowns": .array(items)], from: root)
+    }
+    busy.clock.step(.hours(1))
+    busy.turn()
+    busy.clock.run(.minutes(2))
+    busy.call("GetStatistics", ["owner": 0], from: root)
+    busy.clock.suspend(.hours(1))
+    busy.turn()
+    busy.clock.suspend(.hours(1))
+    busy.clock.step(.hours(1))
+    busy.turn()
+    busy.call("GetClocks", from: root)
+    coverage.formUnion(busy.coverage)
+    problems += busy.problems
     return (coverage, problems)
   }
 

@@ -21,6 +21,7 @@ struct ParameterTests {
     "Restart": ["name": #""running""#], "Extend": ["name": #""running""#, "byUSec": "1"],
     "Cancel": ["name": #""running""#], "SetPayload": ["name": #""running""#],
     "CancelMany": ["prefix": #""running""#], "StartMany": ["countdowns": "[]"], "Subscribe": [:],
+    "GetClocks": [:], "GetStatistics": [:],
     "Watch": ["names": #"["running"]"#],
   ]
 

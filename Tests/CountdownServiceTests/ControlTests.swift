@@ -137,7 +137,7 @@ struct ControlTests {
     var service = Service(
       at: clock.reading, limits: limits,
       terms: .inMemory(wallClock: clock.reading.realtime, notSupported: 95),
-      identity: Service.Identity(version: "0", uid: 5), reserving: 0)
+      identity: Service.Identity(version: "0", uid: 5, bootID: "0"), reserving: 0)
     let first = service.open(uid: 5, isAdmin: false)
     service.receive(Array("{\"method\":\"io.systemd.service.Reload\"}\0".utf8).span, from: first)
     service.turn(at: clock.reading)

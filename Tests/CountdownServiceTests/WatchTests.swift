@@ -336,6 +336,20 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  @Test func `one that comes to be within 10 ms of the first is waited for as well`() {
+    let world = World()
+    let client = world.connect()
+    start(world, "a", 101_000, from: client)
+    start(world, "b", minute, from: client)
+    let watcher = watch(world, ["a", "b"], ["intervalUSec": 100_000])
+    world.call("Extend", ["name": "b", "toRemainingUSec": 105_000], from: client)
+    world.run(1_000)
+    #expect(told(world, watcher).count == 2)
+    world.run(10_000)
+    #expect(told(world, watcher).dropFirst(2) == [["a running 96000", "b running 100000"]])
+    #expect(world.problems == [])
+  }
+
   @Test func `paused and ended ones do not tick, and one that goes on ticks by what remains`() {
     let world = World()
     let client = world.connect()
@@ -411,6 +425,20 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  @Test func `the wall clock that falls behind by less than is noticed makes no tick early`() {
+    let world = World()
+    let client = world.connect()
+    let instant = world.clock.reading.realtime + 1_000_000
+    start(world, "r", 0, ["deadlineUSec": .integer(instant)], from: client)
+    let watcher = watch(world, ["r"], ["intervalUSec": 500_000])
+    world.clock.step(-999)
+    world.run(999_999)
+    #expect(told(world, watcher) == [["r running 1000000"], ["r running 500000"]])
+    world.run(1_000)
+    #expect(told(world, watcher).last == ["r expired 0"])
+    #expect(world.problems == [])
+  }
+
   @Test func `sleep is told to those who watch what runs, and moves the ticks of monotonic ones`() {
     let world = World()
     let client = world.connect()
@@ -469,6 +497,28 @@ struct WatchTests {
     #expect(after.first == ["b paused 60000000"])
     #expect(
       Set(after.last ?? []) == ["a cancelled 0", "c running 40000000", "d expired 0"])
+    #expect(world.problems == [])
+  }
+
+  @Test func `names that change faster than a watcher is told them take turns, and no more room`() {
+    var limits = Limits()
+    limits.listBytes = 3_000  // Some seven of a hundred names at a time.
+    let world = World(limits: limits)
+    let client = world.connect()
+    let names = (100..<200).map { "n\($0)" }
+    let watcher = watch(world, names)
+    let items = names.map { ["name": JSONTree.string($0), "durationUSec": 60_000_000] as JSONTree }
+    let first = replies(world, watcher).count
+    for _ in 0..<60 {
+      world.post("CancelMany", ["prefix": ""], from: client)
+      world.post("StartMany", ["countdowns": .array(items)], from: client)
+      world.turn()
+    }
+    // Nobody is passed over for those that change again.
+    let told = replies(world, watcher).dropFirst(first).flatMap { $0["countdowns"]?.array ?? [] }
+    let counts = names.map { name in told.count { $0["name"] == .string(name) } }
+    #expect(told.count > 200 && (counts.max() ?? 0) - (counts.min() ?? 0) <= 1)
+    world.settle()
     #expect(world.problems == [])
   }
 

@@ -24,4 +24,13 @@ import Testing
     #expect(later(realtime: -1_000).hasMoved(from: before))
     #expect(later(boottime: 1_000, realtime: 1_000).hasMoved(from: before))
   }
+  @Test func `what a coarse reading does not know has not moved`() {
+    var coarse = later(realtime: 5_999)
+    coarse.uncertaintyUSec = 5_000
+    #expect(!coarse.hasMoved(from: before))
+    #expect(!before.hasMoved(from: coarse))
+    coarse.realtime += 1
+    #expect(coarse.hasMoved(from: before))
+    #expect(before.hasMoved(from: coarse))
+  }
 }

@@ -212,6 +212,33 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: CurrentProcess.effectiveUserID == 0))
+  func `one waits for and hears of another user's`() throws {
+    try withDaemon { daemon in
+      let socket = daemon.socketPath
+      _ = try Self.run("start", "a", "1h", "--owner", "61002", at: socket)
+      let directory = try TemporaryDirectory(prefix: "client-")
+      let output = "\(directory.path)/output"
+      let program = "\(try #require(CurrentProcess.folder))/countdownctl"
+      var hearing = try ChildProcess(
+        running: program, arguments: ["--socket", socket, "subscribe", "--state", "--all-owners"],
+        output: .file(path: output))
+      for _ in 0..<1_000 where try !readFile(output).contains("61002") { pass(milliseconds: 10) }
+      var waiting = try ChildProcess(
+        running: program, arguments: ["--socket", socket, "wait", "a", "--owner", "61002"],
+        output: .null)
+      #expect(try Self.run("extend", "a", "--to", "0", at: socket).status == 1)
+      #expect(try Self.run("extend", "a", "--to", "0", "--owner", "61002", at: socket).status == 0)
+      #expect(try waiting.wait() == .exited(status: 0))
+      for _ in 0..<1_000 where try !readFile(output).contains("expired") { pass(milliseconds: 10) }
+      let lines = try readFile(output).split(separator: "\n")
+      #expect(lines.first?.hasPrefix("OWNER  NAME") == true)
+      #expect(lines.last?.contains("  expired    61002  a  ") == true)
+      try hearing.send(.terminate)
+      _ = try hearing.wait()
+    }
+  }
+
   @Test func `what is mistyped is named, and what was meant`() throws {
     for (arguments, advice) in [
       (["strat"], "did you mean 'start'?"), (["set-paylod"], "did you mean 'set-payload'?"),

@@ -4,13 +4,18 @@ import JSON
 import LinuxIO
 import Testing
 
-/// The daemon that was built with these tests, with a socket of its own.
+/// Where the daemon is that these tests start: it was built with them, unless $COUNTDOWND_TEST_FOLDER has
+/// another, as one that runs under a filter of system calls (Tests/Sandbox).
+let daemonFolder =
+  CurrentProcess.environmentVariable("COUNTDOWND_TEST_FOLDER") ?? CurrentProcess.folder
+
+/// The daemon of these tests, with a socket of its own.
 struct Daemon: ~Copyable {
   private var daemon: PrivateDaemon
 
   /// - Parameter log: Where its messages go.
   init(log: ChildProcess.Stream = .null) throws {
-    daemon = try PrivateDaemon.start(in: CurrentProcess.folder, log: log)
+    daemon = try PrivateDaemon.start(in: daemonFolder, log: log)
   }
 
   var socketPath: String { daemon.socketPath }
@@ -165,8 +170,13 @@ func pass(milliseconds: Int64) {
 
 /// Waits until a daemon answers there.
 func awaitService(at path: String) throws {
-  for _ in 0..<500 {
-    if var connection = try? Connection(to: path), (try? connection.call("Count")) != nil {
+  let end = Clocks.boottimeNSec() + 10_000_000_000
+  while Clocks.boottimeNSec() < end {
+    // Where a socket is that nobody serves, a reply would be waited for in vain.
+    if var connection = try? Connection(to: path),
+      (try? connection.begin("Count", parameters: Array("{}".utf8))) != nil,
+      (try? connection.nextReply(timeoutMSec: 5_000)) != nil
+    {
       return
     }
     pass(milliseconds: 10)

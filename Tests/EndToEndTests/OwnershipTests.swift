@@ -6,7 +6,7 @@ import Testing
 /// B41: who owns the socket is told by a lock, never by a ping.
 @Suite struct OwnershipTests {
   private static func program() throws -> String {
-    "\(try #require(CurrentProcess.folder))/countdownd"
+    "\(try #require(daemonFolder))/countdownd"
   }
 
   /// Starts a daemon that is not expected to serve; its exit status and what it said.

@@ -19,7 +19,7 @@ import Testing
     var daemon = try ChildProcess(
       running: "/bin/sh",
       arguments: [
-        "-c", script, "\(CurrentProcess.folder ?? ".")/countdownd", "--config", "/dev/null",
+        "-c", script, "\(daemonFolder ?? ".")/countdownd", "--config", "/dev/null",
       ] + (isToldAnother ? ["--socket", other] : []),
       input: .descriptor(listening.rawValue), error: .file(path: log))
     do {

@@ -27,7 +27,7 @@ struct Place: ~Copyable {
     _ options: String..., under wrapper: [String] = [], listens: Bool = true,
     environment: [(name: String, value: String)] = [], error: ChildProcess.Stream? = nil
   ) throws -> ChildProcess {
-    let daemon = "\(try #require(CurrentProcess.folder))/countdownd"
+    let daemon = "\(try #require(daemonFolder))/countdownd"
     let command =
       wrapper + [daemon, "--config", configuration] + (listens ? ["--socket", socket] : [])
       + options

@@ -6,7 +6,8 @@ import Testing
 /// What the programs do with what they are started with, and how the daemon ends.
 @Suite struct ProcessTests {
   private static func program(_ name: String) throws -> String {
-    "\(try #require(CurrentProcess.folder))/\(name)"
+    let folder = name == "countdownd" ? daemonFolder : CurrentProcess.folder
+    return "\(try #require(folder))/\(name)"
   }
 
   /// Runs a program by a shell that changes its descriptors first.
@@ -52,6 +53,26 @@ import Testing
       var caller = try daemon.connect()
       #expect(try CountReply(caller.call("Count")).running == 0)
     }
+  }
+
+  @Test func `a demo that is killed leaves no daemon running`() throws {
+    let directory = try TemporaryDirectory(prefix: "demo-")
+    let output = "\(directory.path)/output"
+    var demo = try ChildProcess(
+      running: Self.program("countdownctl"), arguments: ["demo"], output: .file(path: output),
+      error: .null)
+    var socket: String?
+    for _ in 0..<1_000 where socket == nil {
+      let line = (try? readFile(output))?.split(separator: "\n").first ?? ""
+      if line.hasSuffix(".") { socket = line.split(separator: " ").last.map { "\($0.dropLast())" } }
+      pass(milliseconds: 10)
+    }
+    try demo.send(.kill)
+    _ = try demo.wait()
+    let path = try #require(socket)
+    for _ in 0..<1_000 where FileManager.default.fileExists(atPath: path) { pass(milliseconds: 10) }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try FileManager.default.removeItem(atPath: path.replacing("/socket", with: ""))
   }
 
   /// One connection among many.

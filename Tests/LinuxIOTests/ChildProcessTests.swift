@@ -76,9 +76,34 @@ struct ChildProcessTests {
     try child.send(.kill)  // Its number may be another's by now: nothing is sent.
   }
 
+  @Test func `a file that it cannot write to is an error of this process`() {
+    #expect(throws: SystemCallError(call: "exec", code: ENOENT, path: "true")) {
+      _ = try ChildProcess(running: "true", output: .file(path: "/none/such"))
+    }
+  }
+
+  /// In a process of its own, for what counts is the end of the thread that started it.
+  @Test func `it may be sent a signal at our end, whatever that is`() async throws {
+    await #expect(processExitsWith: .success) {
+      let directory = try TemporaryDirectory(prefix: "linuxio-")
+      let begun = directory.path + "/begun"
+      let ended = directory.path + "/ended"
+      let script = "trap 'echo >$1; exit' TERM; echo >$0; while :; do sleep 0.01; done"
+      try Thread.start {
+        _ = try? ChildProcess(
+          running: "sh", arguments: ["-c", script, begun, ended], signalAtOurEnd: .terminate)
+        while unsafe access(begun, F_OK) != 0 { sched_yield() }
+        // It is alive as long as this thread is.
+        Clocks.sleep(untilBoottimeNSec: Clocks.boottimeNSec() + 100_000_000)
+        if unsafe access(ended, F_OK) == 0 { exit(1) }
+      }
+      while unsafe access(ended, F_OK) != 0 { sched_yield() }
+    }
+  }
+
   @Test(arguments: ["/none/such", "no-such-program-anywhere"])
   func `a program that does not exist is an error of this process`(program: String) {
-    #expect(throws: SystemCallError(call: "posix_spawn", code: ENOENT, path: program)) {
+    #expect(throws: SystemCallError(call: "exec", code: ENOENT, path: program)) {
       _ = try ChildProcess(running: program)
     }
   }

@@ -40,8 +40,10 @@ struct ClocksTests {
     let reading = Clocks.read { looks.now($0) }
     #expect(looks.order == [.monotonic, .boottime, .realtime, .monotonic])
     let expected = ClockReading(
-      monotonicNSec: 1_000_000, boottimeNSec: 1_000_007, realtimeNSec: 1_000_009, isCoarse: false)
+      monotonicNSec: 1_000_000, boottimeNSec: 1_000_007, realtimeNSec: 1_000_009, spreadNSec: 20_000
+    )
     #expect(reading == expected)
+    #expect(!reading.isCoarse)
   }
 
   @Test func `a reading torn by more than 20 µs is taken again`() {
@@ -59,6 +61,17 @@ struct ClocksTests {
     #expect(reading.monotonicNSec == 1_090_000)
     #expect(reading.boottimeNSec == 1_090_007)
     #expect(reading.isCoarse)
+    #expect(reading.spreadNSec == 30_000)
+  }
+
+  @Test func `whether the clock is synchronised can be asked, and asking changes nothing`() throws {
+    // Both answers are right somewhere; a container may refuse the question.
+    do throws(SystemCallError) {
+      let answer = try Clocks.isSynchronized()
+      #expect(try Clocks.isSynchronized() == answer)
+    } catch {
+      #expect(error.call == "adjtimex" && error.code == 1)
+    }
   }
 
   @Test func `sleeping until an instant never ends before it`() {

@@ -10,8 +10,10 @@ final class Simulation {
   private var random: SplitMix64
   private let world: World
   private let oracle: Oracle
+  private var clockOracle = ClockOracle()
   private let watchOracle: WatchOracle
   private let users: [UInt32] = [1_000, 1_001, 0]
+  private var witnesses: [Int] = []
   private var callers: [Int] = []
   private var subscribers: [Int] = []
   private var watchers: [Int] = []
@@ -65,9 +67,10 @@ final class Simulation {
     if !hasMadeNoise { weights += [(.subscribe, 3), (.noise, 3)] }
     weights += [(.start, 5), (.verb, 2), (.runToWake, 2)]
     let (oracle, watchOracle) = (oracle, watchOracle)
-    world.afterTurn = { world in
+    world.afterTurn = { [unowned self] world in
       oracle.judge(world)
       watchOracle.judge(world)
+      clockOracle.judge(world)
       // They cost more than all the rest.
       world.checksInvariants = world.readings.count % 4 == 0
     }
@@ -83,6 +86,7 @@ final class Simulation {
       let witness = world.connect(uid: uid)
       world.sendWhole(to: witness)
       oracle.witness(witness, of: uid)
+      witnesses.append(witness)
       world.post(
         "Subscribe",
         [
@@ -114,12 +118,42 @@ final class Simulation {
     }
     world.settle()
     oracle.judgeEnd(world)
+    judgeStatistics()
     watchOracle.judgeEnd(world)
     return (problems, oracle.eventCount, watchOracle.tickCount, world.coverage)
   }
 
   private var problems: [String] {
-    world.problems + oracle.problems + watchOracle.problems
+    world.problems + oracle.problems + watchOracle.problems + clockOracle.problems
+  }
+
+  /// The daemon has counted what each user's witness was told, and noticed what the clocks did.
+  private func judgeStatistics() {
+    guard problems.isEmpty else { return }
+    let admin = world.connect(uid: 0)
+    var sum: [Int64] = [0, 0, 0, 0]
+    let kinds = ["started", "expired", "missed", "cancelled"]
+    func counts(_ reply: VirtualClient.Reply) -> [Int64] {
+      kinds.map { reply["sinceStart"]?[$0]?.integer ?? -1 }
+    }
+    for (uid, witness) in zip(users, witnesses) {
+      let reply = world.call("GetStatistics", ["owner": .integer(Int64(uid))], from: admin)
+      let events = world.events(of: witness)
+      let told = kinds.map { kind in
+        Int64(events.count { $0["kind"]?.string == kind })
+      }
+      if counts(reply) != told {
+        world.problems.append("of user \(uid) \(counts(reply)) were counted, not \(told)")
+      }
+      let late = (reply["lateness"]?.array ?? []).reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
+      if late != told[1] { world.problems.append("\(late) latenesses of \(told[1]) expiries") }
+      for place in sum.indices { sum[place] += told[place] }
+    }
+    let all = world.call("GetStatistics", ["allOwners": true], from: admin)
+    if counts(all) != sum {
+      world.problems.append("in all \(counts(all)) were counted, not \(sum)")
+    }
+    clockOracle.judgeEnd(world.call("GetClocks", from: admin))
   }
 
   private static let kinds = [

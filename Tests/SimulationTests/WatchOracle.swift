@@ -6,7 +6,8 @@ import TestSupport
 ///
 /// Whatever is told stands, or stood in that turn, and is told for a reason. Once the world is at rest
 /// and a watcher has read everything, the newest it was told of each name is what stands, and no multiple
-/// of its interval has gone by untold, but for 10 ms where another one is to be told with it.
+/// of its interval has gone by untold, but for 10 ms where another one is to be told with it; and those
+/// that are to be told together are.
 final class WatchOracle {
   private struct Told {
     let standing: Standing?
@@ -80,6 +81,7 @@ final class WatchOracle {
       return fail(world, "a watcher is told \(reply)")
     }
     var names: Set<String> = []
+    var latest: Int64?
     for countdown in reply["countdowns"]?.array ?? [] {
       let name = countdown["name"]?.string ?? ""
       let key = Oracle.Key(uid: stream.uid, name: name)
@@ -98,13 +100,26 @@ final class WatchOracle {
       if let last = stream.told[name] {
         let isNews = last.standing != standing || oracle.lastChange[key] ?? 0 > last.turn
         if !isNews, lastShift <= last.turn {
-          let isTick = crossing(of: last, stream).map { remaining <= $0 } ?? false
-          if !isTick { fail(world, "told for nothing, or early: \(countdown.text) after \(last)") }
+          guard let level = crossing(of: last, stream), remaining <= level else {
+            return fail(world, "told for nothing, or early: \(countdown.text) after \(last)")
+          }
+          latest = max(latest ?? 0, level - remaining)
           tickCount += 1
         }
       }
       stream.told[name] = Told(
         standing: standing, remaining: remaining, turn: world.readings.count)
+    }
+    guard let latest else { return }
+    for (name, told) in stream.told where told.turn < world.readings.count {
+      let key = Oracle.Key(uid: stream.uid, name: name)
+      guard lastShift <= told.turn, oracle.lastChange[key] ?? 0 <= told.turn,
+        let level = crossing(of: told, stream), let standing = told.standing
+      else { continue }
+      let wait = standing.remaining(at: reading) - level
+      if wait > 0, wait <= 10_000 - latest - 1_000 {
+        fail(world, "not told together: \(name), with what crossed \(latest) µs before \(wait) µs")
+      }
     }
   }
 
@@ -112,8 +127,11 @@ final class WatchOracle {
     guard let standing else {
       return countdown["state"] == "absent" && countdown.object?.count == 2
     }
+    // Until an instant, the length depends on when the start was decided.
+    let hasLength =
+      countdown["durationUSec"] == .integer(standing.length) || standing.clock == "realtime"
     let hasDeadline = standing.state == "running" || standing.state == "expired"
-    return countdown["state"] == .string(standing.state)
+    return hasLength && countdown["state"] == .string(standing.state)
       && countdown["revision"] == .integer(standing.revision)
       && countdown["remainingUSec"] == .integer(standing.remaining(at: reading))
       && oracle.deadline(of: countdown)?.time == (hasDeadline ? standing.time : nil)

@@ -92,7 +92,7 @@ package struct Coverage: Sendable {
   ) {
     for field in declared {
       guard let value = members[field.name] else { continue }
-      noteWord(value, of: field.name)
+      noteWord(value, of: field.name, in: owner)
       if fields.insert("\(owner).\(field.name)").inserted || field.type.isCompound {
         noteInner(value, field.type)
       }
@@ -100,8 +100,9 @@ package struct Coverage: Sendable {
   }
 
   /// In replies the words are strings, so that there can be more of them one day.
-  private mutating func noteWord(_ value: JSONTree, of field: String) {
-    guard let type = Coverage.wordsOfFields[field], let word = value.string else { return }
+  private mutating func noteWord(_ value: JSONTree, of field: String, in owner: String) {
+    let type = Coverage.wordsOfFields["\(owner).\(field)"] ?? Coverage.wordsOfFields[field]
+    guard let type, let word = value.string else { return }
     guard case .enumeration(let known)? = InterfaceDescription.countdown.types[type] else { return }
     if known.contains(word) {
       words.insert("\(type).\(word)")
@@ -112,7 +113,7 @@ package struct Coverage: Sendable {
 
   private static let wordsOfFields = [
     "state": "State", "clock": "Clock", "catchUp": "CatchUp", "durability": "Durability",
-    "kind": "EventKind",
+    "kind": "EventKind", "Discontinuity.kind": "DiscontinuityKind",
   ]
 
   private mutating func noteInner(_ value: JSONTree, _ kind: InterfaceDescription.Kind) {

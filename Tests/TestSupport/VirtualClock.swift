@@ -3,6 +3,10 @@ package import Countdowns
 /// Three clocks that stand until a test moves them. All in µs.
 package struct VirtualClock: Sendable {
   package private(set) var reading: Reading
+  /// How long it has slept and how far it was set, in all; and how long it only went on.
+  package private(set) var slept: Int64 = 0
+  package private(set) var stepped: Int64 = 0
+  package private(set) var ran: Int64 = 0
 
   package init(monotonic: Int64, boottime: Int64, realtime: Int64) {
     reading = Reading(monotonic: monotonic, boottime: boottime, realtime: realtime)
@@ -15,6 +19,7 @@ package struct VirtualClock: Sendable {
 
   /// Time goes by, on all three.
   package mutating func run(_ usec: Int64) {
+    ran += usec
     reading.monotonic += usec
     reading.boottime += usec
     reading.realtime += usec
@@ -22,12 +27,16 @@ package struct VirtualClock: Sendable {
 
   /// The machine sleeps.
   package mutating func suspend(_ usec: Int64) {
+    slept += usec
     reading.boottime += usec
     reading.realtime += usec
   }
 
   /// Somebody sets the wall clock, forward or, negative, back.
-  package mutating func step(_ usec: Int64) { reading.realtime += usec }
+  package mutating func step(_ usec: Int64) {
+    stepped += usec
+    reading.realtime += usec
+  }
 }
 
 extension Int64 {

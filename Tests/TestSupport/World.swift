@@ -33,6 +33,9 @@ package final class World {
   /// Cuts what goes through the sockets into random pieces; `nil` for whole ones.
   private var pieces: SplitMix64?
 
+  /// Which boot of its machine it is.
+  package static let bootID = "0123456789abcdef0123456789abcdef"
+
   /// One reply to a client.
   package struct News {
     package let client: Int
@@ -55,7 +58,9 @@ package final class World {
     service = Service(
       at: clock.reading, limits: limits,
       terms: terms ?? (ledger == nil ? inMemory : DelayingLedger.terms),
-      identity: Service.Identity(version: "0", uid: World.daemonUID), reserving: 0)
+      identity: Service.Identity(version: "0", uid: World.daemonUID, bootID: World.bootID),
+      reserving: 0)
+    service.machine.residentBytes = 1 << 20
   }
 
   /// The user that the daemon runs as.
@@ -192,6 +197,7 @@ package final class World {
       let isTouched = touched.contains(clients[client].id)
       if isTouched || canSend(client) { serve(client) }
     }
+    service.beginWait(at: clock.reading.boottime)
     if let ledger, let problem = ledger.problems.first { problems.append(problem) }
     if checksInvariants, let broken = service.brokenInvariant() {
       problems.append("turn \(readings.count): \(broken)")

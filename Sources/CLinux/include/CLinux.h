@@ -31,6 +31,24 @@ int cl_group_number(const char *name, uint32_t *gid);
 int cl_user_number(const char *name, uint32_t *uid);
 int cl_user_name(uint32_t uid, char *name, size_t length);
 
+// What a standard descriptor of a new process is: what is opened at `path` with `flags` and mode 0644,
+// else a duplicate of `descriptor`, else, where that is negative, the one of this process.
+struct cl_stream {
+  const char *path;
+  int flags;
+  int descriptor;
+};
+
+// Starts a program, sought in PATH where it has no "/". It blocks no signals, does not ignore SIGPIPE, and
+// gets `death_signal`, unless 0, when the thread that called this ends. posix_spawn(3) cannot do that.
+// Returns the process, or -1 with errno set by what could not be done in it.
+int32_t cl_spawn(const char *program, char *const *arguments, char *const *environment,
+                 const struct cl_stream *streams, int death_signal);
+
+// adjtimex(2), changing nothing. Returns 1 where the wall clock is synchronised, 0 where it is not, or -1
+// with errno set.
+int cl_is_clock_synchronized(void);
+
 // TIOCGWINSZ of a terminal. Returns 0, or -1 with errno set.
 int cl_window_size(int terminal, uint16_t *columns, uint16_t *rows);
 

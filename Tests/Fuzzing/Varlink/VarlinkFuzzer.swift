@@ -54,7 +54,7 @@ private struct FuzzedPeer: ~Copyable {
     service = Service(
       at: reading, limits: limits,
       terms: isDelayed ? delayed : .inMemory(wallClock: 1, notSupported: 95),
-      identity: Service.Identity(version: "0", uid: 1_000), reserving: 0)
+      identity: Service.Identity(version: "0", uid: 1_000, bootID: "0"), reserving: 0)
     id = service.open(uid: 1_000, isAdmin: false)
   }
 
@@ -115,6 +115,7 @@ private struct FuzzedPeer: ~Copyable {
       service.conclude(request, refused: isRefusing ? refusal : nil)
     }
     _ = service.takeTouched()
+    service.beginWait(at: reading.boottime)
     let waiting = service.withOutput(of: id) { $0.count }
     // What a stream runs ahead, and the one reply that goes beyond it.
     guard waiting <= limits.queuedReplyBytes + 30_000 else { fatalError("\(waiting) bytes wait") }
