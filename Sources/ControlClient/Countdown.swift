@@ -50,6 +50,8 @@ package struct Countdown: Equatable, Sendable {
   /// A JSON object, as it was sent.
   package let payload: [UInt8]?
   package let lateUSec: Int64?
+  /// `none`, `suspend`, `clockStep`, `storage`, `overload`; or one that this program does not know yet.
+  package let lateReason: String?
 
   /// Reads a `Countdown`.
   package init(_ members: Members) throws(ClientError) {
@@ -69,6 +71,7 @@ package struct Countdown: Equatable, Sendable {
     durability = try members.string("durability")
     payload = try members.object("payload")?.json
     lateUSec = try members.integer("lateUSec")
+    lateReason = try members.string("lateReason")
   }
 
   /// Whether it has expired, was missed or cancelled.

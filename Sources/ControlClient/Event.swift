@@ -11,6 +11,8 @@ package struct Event: Equatable, Sendable {
   package let at: Timestamp?
   package let deadline: Timestamp?
   package let lateUSec: Int64?
+  /// `none`, `suspend`, `clockStep`, `storage`, `overload`; or one that this program does not know yet.
+  package let lateReason: String?
   package let remainingUSec: Int64?
   /// A JSON object, as it was sent.
   package let payload: [UInt8]?
@@ -27,6 +29,7 @@ package struct Event: Equatable, Sendable {
     at = try members.timestamp("at")
     deadline = try members.timestamp("deadline")
     lateUSec = try members.integer("lateUSec")
+    lateReason = try members.string("lateReason")
     remainingUSec = try members.integer("remainingUSec")
     payload = try members.object("payload")?.json
     missedOccurrences = try members.integer("missedOccurrences")

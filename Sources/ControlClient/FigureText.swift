@@ -14,6 +14,21 @@ package func latenessText(_ usec: Int64) -> String {
   }
 }
 
+/// As above, and why, where there is a reason: `2h 3min late: the machine slept`.
+///
+/// - Parameter word: What stands behind the lateness.
+package func latenessText(_ usec: Int64, _ word: String = "", because reason: String?) -> String {
+  let text = latenessText(usec) + word
+  switch reason {
+  case nil, "none": return text
+  case "suspend": return text + ": the machine slept"
+  case "clockStep": return text + ": the wall clock was set"
+  case "storage": return text + ": a change was being stored"
+  case "overload": return text + ": the daemon was busy or stopped"
+  case let reason?: return text + ": " + harmless(reason)
+  }
+}
+
 /// A number of bytes: `712 B`, `1.5 KiB`, `64.0 MiB`; rounded to a tenth.
 package func bytesText(_ bytes: Int64) -> String {
   guard bytes.magnitude >= 1_024 else { return "\(bytes) B" }

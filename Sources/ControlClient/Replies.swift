@@ -120,6 +120,8 @@ package struct WatchedCountdown: Equatable, Sendable {
   package let deadline: Timestamp?
   package let durationUSec: Int64?
   package let lateUSec: Int64?
+  /// `none`, `suspend`, `clockStep`, `storage`, `overload`; or one that this program does not know yet.
+  package let lateReason: String?
 
   /// Reads it. Throws `garbled`.
   package init(_ members: Members) throws(ClientError) {
@@ -129,6 +131,7 @@ package struct WatchedCountdown: Equatable, Sendable {
     deadline = try members.timestamp("deadline")
     durationUSec = try members.integer("durationUSec")
     lateUSec = try members.integer("lateUSec")
+    lateReason = try members.string("lateReason")
   }
 }
 

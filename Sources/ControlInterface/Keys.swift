@@ -37,6 +37,7 @@ extension JSONLiteral {
   package static let kind = JSONLiteral("kind")
   package static let lastMinute = JSONLiteral("lastMinute")
   package static let lateness = JSONLiteral("lateness")
+  package static let lateReason = JSONLiteral("lateReason")
   package static let lateUSec = JSONLiteral("lateUSec")
   package static let limit = JSONLiteral("limit")
   package static let limits = JSONLiteral("limits")

@@ -99,8 +99,14 @@ extension JSONWriter {
       raw(payload.span)
     }
     if let endedAt = view.endedAt { timestamp(.endedAt, wallClock: endedAt) }
-    if let late = view.lateUSec { field(.lateUSec, late) }
+    late(view.lateUSec, view.lateReason)
     endObject()
+  }
+
+  /// How late, and why, where that is known.
+  private mutating func late(_ usec: Int64?, _ reason: LateReason?) {
+    if let usec { field(.lateUSec, usec) }
+    if let reason { field(.lateReason, reason.wireName) }
   }
 
   /// A `WatchedCountdown`, as a value.
@@ -118,7 +124,7 @@ extension JSONWriter {
         self.deadline(.deadline, deadline, on: view.clock, by: anchor)
       }
       field(.revision, view.revision)
-      if let late = view.lateUSec { field(.lateUSec, late) }
+      late(view.lateUSec, view.lateReason)
     } else {
       field(.state, "absent")
     }
@@ -140,7 +146,7 @@ extension JSONWriter {
     if let deadline = event.deadline {
       self.deadline(.deadline, deadline, on: event.clock, by: anchor)
     }
-    if let late = event.lateUSec { field(.lateUSec, late) }
+    late(event.lateUSec, event.lateReason)
     if let remaining = event.remainingUSec { field(.remainingUSec, remaining) }
     if let payload = event.payload {
       key(.payload)

@@ -60,6 +60,18 @@ extension OnConflict: WireNamed {
   }
 }
 
+extension LateReason: WireNamed {
+  package var wireName: String {
+    switch self {
+    case .none: "none"
+    case .suspend: "suspend"
+    case .clockStep: "clockStep"
+    case .storage: "storage"
+    case .overload: "overload"
+    }
+  }
+}
+
 extension EventKind: WireNamed {
   package var wireName: String {
     switch self {

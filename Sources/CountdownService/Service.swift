@@ -351,6 +351,7 @@ package struct Service: ~Copyable {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     let now = scheduler.now
     discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
+    if let discontinuity { scheduler.note(discontinuity) }
     tallies.begin(at: now.boottime)
     noteTime()
     var told = 0

@@ -14,6 +14,8 @@ package struct Event: Sendable {
   package var deadline: Int64?
   /// How long after the deadline it was handed out, µs on `clock`; of expiries only.
   package var lateUSec: Int64?
+  /// Why; of expiries only.
+  package var lateReason: LateReason?
   /// What remains or remained, µs.
   package var remainingUSec: Int64?
   package var payload: [UInt8]?

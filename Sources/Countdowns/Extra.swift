@@ -14,6 +14,8 @@ struct Extra: Sendable {
   var endedAt: Int64 = 0
   /// How late it ended, µs on its own clock.
   var lateUSec: Int64 = 0
+  /// Why.
+  var lateReason = LateReason.none
   /// Neighbours in the list of its owner's ended countdowns, as entry indices.
   var older: UInt32 = .max
   var newer: UInt32 = .max

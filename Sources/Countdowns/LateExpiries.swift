@@ -4,13 +4,16 @@ package struct LateExpiries: Equatable, Sendable {
   package private(set) var count = 1
   /// How late the worst was, µs.
   package private(set) var worstUSec: Int64
+  /// Why the worst was late.
+  package private(set) var reason: LateReason
   /// The name of the worst, valid UTF-8 without control characters, and its owner.
   package private(set) var name: [UInt8]
   package private(set) var owner: UInt32
 
   /// One alone.
-  package init(lateUSec: Int64, name: [UInt8], owner: UInt32) {
+  package init(lateUSec: Int64, reason: LateReason, name: [UInt8], owner: UInt32) {
     worstUSec = lateUSec
+    self.reason = reason
     self.name = name
     self.owner = owner
   }

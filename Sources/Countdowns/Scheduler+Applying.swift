@@ -42,7 +42,7 @@ extension Scheduler {
       file(id)
     case .cancel:
       let event = event(.cancelled, id, remainingUSec: plan.remainingUSec)
-      end(id, as: .cancelled, lateUSec: 0)
+      end(id, as: .cancelled)
       return Outcome(id: id, revision: event.revision, ended: nil, event: event)
     case .setPayload:
       setPayload(payload, of: id)
@@ -100,6 +100,7 @@ extension Scheduler {
       extras[place].occurrence = 1
       extras[place].endedAt = 0
       extras[place].lateUSec = 0
+      extras[place].lateReason = .none
     } else {
       table[id.index].setPlainStartedAt(plan.decidedAt)
     }

@@ -22,6 +22,9 @@ extension Scheduler {
     for place in 0..<UInt32(table.count) {
       if let broken = brokenRecord(at: place, &tally) { return "record \(place): \(broken)" }
     }
+    for id in heldUp where !wheel.isLive(id) || table[id.index].state != .running {
+      return "record \(id.index) was held up, and does not run"
+    }
     if tally.live != wheel.liveCount {
       return "\(tally.live) records, but \(wheel.liveCount) live entries"
     }

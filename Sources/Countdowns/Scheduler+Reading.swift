@@ -19,6 +19,7 @@ package struct CountdownView: Sendable {
   package let payload: [UInt8]?
   package let endedAt: Int64?
   package let lateUSec: Int64?
+  package let lateReason: LateReason?
 }
 
 /// Looking: what stands at the turn's reading.
@@ -37,7 +38,8 @@ extension Scheduler {
       repeatUSec: extra.flatMap { $0.repeatUSec > 0 ? $0.repeatUSec : nil },
       durability: record.durability, payload: extra?.payload,
       endedAt: record.state.isEnded ? extra?.endedAt : nil,
-      lateUSec: cameToDeadline ? extra?.lateUSec : nil)
+      lateUSec: cameToDeadline ? extra?.lateUSec : nil,
+      lateReason: cameToDeadline ? extra?.lateReason : nil)
   }
 
   /// The state alone. O(1).

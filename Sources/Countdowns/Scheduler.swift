@@ -26,6 +26,7 @@ package import TimingWheel
 ///   being linked both ways.
 /// - A record with the role countdown is found by its owner and name, and nothing else is.
 /// - The `Extra`s in use are those that records have, each its own; ended ones have one.
+/// - Who was held up by a verdict runs, and is due or comes to be looked at before it is.
 /// - The counts of every user are what the records say, and so are the bytes of payload while no
 ///   change of his is under way.
 package struct Scheduler: ~Copyable {
@@ -63,6 +64,10 @@ package struct Scheduler: ~Copyable {
   /// Expiries later than this are noted for ``takeLate()``, µs.
   package var notedAfterUSec = Int64.max
   private var late: LateExpiries?
+  /// What the clocks passed over.
+  private var jumps = ClockJumps()
+  /// Those that waited for a verdict when they came due, and were not handed out since.
+  var heldUp: Set<EntryID> = []
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -122,6 +127,10 @@ package struct Scheduler: ~Copyable {
     for place in 0..<handedBack.count { lookAgain(at: handedBack[place]) }
     handedBack.removeAll()
   }
+
+  /// What happened to the clocks up to this turn's reading: told before anything is handed out, it says
+  /// why that is late.
+  package mutating func note(_ discontinuity: Discontinuity) { jumps.note(discontinuity) }
 
   /// The entry's own clock is asked whether it is due.
   private mutating func lookAgain(at id: EntryID) {
@@ -206,27 +215,54 @@ package struct Scheduler: ~Copyable {
   /// By how much an expiry of this turn is late, but for what was past when it was given: that is
   /// nobody's lateness. µs, 0 or more. O(1).
   package func lateness(of event: Event) -> Int64 {
-    let lateUSec = event.lateUSec ?? 0
-    guard event.clock == .realtime else { return lateUSec }
-    return max(min(lateUSec, now.realtime - view(of: event.id).startedAt), 0)
+    guard let deadline = event.deadline else { return 0 }
+    let dueSince = dueSince(deadline, of: event.id)
+    return min(max(now.value(of: event.clock) - dueSince, 0), Bounds.longest)
   }
+
+  /// From when on one with that deadline can be late, on its own clock: where the instant it was started
+  /// until was past, from the start on.
+  private func dueSince(_ deadline: Int64, of id: EntryID) -> Int64 {
+    let record = table[id.index]
+    guard record.clock == .realtime, record.lengthUSec == 0 else { return deadline }
+    return max(deadline, record.extra.map { extras[$0].startedAt } ?? record.plainStartedAt)
+  }
+
+  /// Why one with that deadline is late now. O(jumps since then).
+  private func lateReason(_ deadline: Int64, of id: EntryID, isHeldUp: Bool) -> LateReason {
+    let clock = table[id.index].clock
+    let since = dueSince(deadline, of: id)
+    let lateUSec = now.value(of: clock) - since
+    guard lateUSec >= Scheduler.leastLate else { return .none }
+    let parts = jumps.parts(since: since, on: clock)
+    let rest = lateUSec - parts.suspend - parts.clockStep
+    if parts.suspend >= max(parts.clockStep, rest) { return .suspend }
+    if parts.clockStep >= rest { return .clockStep }
+    return isHeldUp ? .storage : .overload
+  }
+
+  /// What is less late needs no reason, µs.
+  private static let leastLate: Int64 = 10_000
 
   private mutating func note(_ event: Event) {
     let lateUSec = lateness(of: event)
     guard lateUSec > notedAfterUSec else { return }
     guard var all = late else {
-      late = LateExpiries(
-        lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid)
+      late = alone(event, lateUSec: lateUSec)
       return
     }
     if lateUSec > all.worstUSec {
-      all.add(
-        LateExpiries(
-          lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid))
+      all.add(alone(event, lateUSec: lateUSec))
     } else {
       all.addOne()
     }
     late = all
+  }
+
+  private func alone(_ event: Event, lateUSec: Int64) -> LateExpiries {
+    LateExpiries(
+      lateUSec: lateUSec, reason: event.lateReason ?? .none, name: copiedName(of: event.id),
+      owner: users[event.user].uid)
   }
 
   private func copiedName(of id: EntryID) -> [UInt8] {
@@ -245,12 +281,13 @@ package struct Scheduler: ~Copyable {
   private mutating func expiry(of id: EntryID) -> Event {
     let record = table[id.index]
     let extra = record.extra.map { extras[$0] }
+    let isHeldUp = !heldUp.isEmpty && heldUp.remove(id) != nil
     var event = Event(
       kind: .expired, id: id, user: record.user, revision: record.revision, clock: record.clock,
       deadline: record.time, lateUSec: lateness(of: record.time, on: record.clock),
-      payload: extra?.payload)
+      lateReason: lateReason(record.time, of: id, isHeldUp: isHeldUp), payload: extra?.payload)
     guard let place = record.extra, let extra, extra.repeatUSec > 0 else {
-      end(id, as: .expired, lateUSec: event.lateUSec ?? 0)
+      end(id, as: .expired, lateUSec: event.lateUSec ?? 0, lateReason: event.lateReason ?? .none)
       return event
     }
     // One event for the newest occurrence, whatever was overrun; the grid stays where it is.
@@ -260,6 +297,7 @@ package struct Scheduler: ~Copyable {
     event.missedOccurrences = overrun
     event.deadline = newest
     event.lateUSec = lateness(of: newest, on: record.clock)
+    event.lateReason = lateReason(newest, of: id, isHeldUp: isHeldUp)
     table[id.index].time = newest + extra.repeatUSec
     extras[place].occurrence += overrun + 1
     file(id)
@@ -288,6 +326,7 @@ package struct Scheduler: ~Copyable {
     let left = record.time - now.value(of: record.clock)
     if left > 0 {
       wheel.schedule(id, at: key(in: left))
+      if !heldUp.isEmpty { heldUp.remove(id) }
     } else {
       wheel.park(id)
       dueQueues.push(
@@ -361,7 +400,9 @@ package struct Scheduler: ~Copyable {
 
   /// Ends a running or paused countdown; it stays readable for a while. The oldest ended one of the
   /// same owner goes in the next turn when there are more than may stay.
-  mutating func end(_ id: EntryID, as state: CountdownState, lateUSec: Int64) {
+  mutating func end(
+    _ id: EntryID, as state: CountdownState, lateUSec: Int64 = 0, lateReason: LateReason = .none
+  ) {
     let user = table[id.index].user
     if table[id.index].state == .running {
       users[user].running -= 1
@@ -369,10 +410,12 @@ package struct Scheduler: ~Copyable {
       users[user].paused -= 1
     }
     users[user].ended += 1
+    if !heldUp.isEmpty { heldUp.remove(id) }
     table[id.index].state = state
     let place = makeExtra(id)
     extras[place].endedAt = now.realtime
     extras[place].lateUSec = lateUSec
+    extras[place].lateReason = lateReason
     extras[place].newer = .max
     extras[place].older = users[user].newestEnded
     if users[user].newestEnded == .max {
@@ -470,6 +513,7 @@ package struct Scheduler: ~Copyable {
     let state = table[id.index].state
     if state == .running {
       file(id)
+      if isDue(id) { heldUp.insert(id) }
     } else if state.isEnded {
       if wheel.deadline(of: id) == nil { wheel.schedule(id, at: wheel.now) }
       noteCrowd(of: table[id.index].user)

@@ -50,6 +50,20 @@ package enum OnConflict: UInt8, CaseIterable, Sendable {
   case extendOnly
 }
 
+/// Why a countdown was handed out late: the largest part of its lateness; of equal ones, the first here.
+package enum LateReason: UInt8, CaseIterable, Sendable {
+  /// It was not: by less than 10 ms, apart from what was past when it was given.
+  case none
+  /// The machine slept.
+  case suspend
+  /// The wall clock was set forward.
+  case clockStep
+  /// A change of it was being stored when it came due.
+  case storage
+  /// The daemon, or the machine, was busy, or stopped.
+  case overload
+}
+
 /// What an event tells.
 package enum EventKind: UInt8, CaseIterable, Sendable {
   case started

@@ -17,8 +17,8 @@ package enum EntryKind: String, CaseIterable, Sendable {
   case reloadRefused = "c22986ef16784ac79c261efb0650c180"
   /// Clients wait for descriptors.
   case outOfDescriptors = "ac71d589eeb94860b32ef1523b14836e"
-  /// Countdowns expired late. `LATE_COUNT` says how many, `LATE_USEC` by how much the worst of them,
-  /// `COUNTDOWN_NAME` and `COUNTDOWN_OWNER` which one that was.
+  /// Countdowns expired late. `LATE_COUNT` says how many, `LATE_USEC` by how much the worst of them
+  /// and `LATE_REASON` why, `COUNTDOWN_NAME` and `COUNTDOWN_OWNER` which one that was.
   case expiredLate = "d8467ea05a024a7b8c51435408f47e8a"
   /// The machine slept, for `SLEPT_USEC`.
   case slept = "932afac4e32e43828388f1627a2061c1"

@@ -385,18 +385,8 @@ package struct Host: ~Copyable {
   }
 
   private func report(_ late: LateExpiries) {
-    let name = String(decoding: late.name, as: UTF8.self)
-    let worst = "\(TimeSpan(usec: late.worstUSec).text): \(name) of user \(late.owner)"
-    log.send(
-      .notice,
-      late.count == 1
-        ? "A countdown expired late, by \(worst)"
-        : "\(late.count) countdowns expired late, the worst of them by \(worst)",
-      as: .expiredLate,
-      fields: [
-        .init("COUNTDOWN_NAME", name), .init("COUNTDOWN_OWNER", "\(late.owner)"),
-        .init("LATE_USEC", "\(late.worstUSec)"), .init("LATE_COUNT", "\(late.count)"),
-      ])
+    let entry = LateEntry(late)
+    log.send(.notice, entry.message, as: .expiredLate, fields: entry.fields)
   }
 
   private mutating func carryOut(_ request: ControlRequest) {

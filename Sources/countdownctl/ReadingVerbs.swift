@@ -168,7 +168,7 @@ extension Session {
     add("ends", countdown.hasEnded ? nil : countdown.deadline.map(time))
     add("started", countdown.startedAt.map(time))
     add("ended", countdown.endedAt.map(time))
-    add("late", countdown.lateUSec.map(latenessText))
+    add("late", countdown.lateUSec.map { latenessText($0, because: countdown.lateReason) })
     add("length", length(of: countdown))
     add("clock", countdown.clock)
     let grace = countdown.graceUSec.map { " after \(lengthText($0))" } ?? ""

@@ -89,7 +89,9 @@ extension Session {
       harmless(event.name ?? "–"),
     ]
     if let owner { parts.insert(harmless(owner), at: 2) }
-    if let late = event.lateUSec { parts.append("\(latenessText(late)) late") }
+    if let late = event.lateUSec {
+      parts.append(latenessText(late, " late", because: event.lateReason))
+    }
     if let occurrence = event.occurrence { parts.append("occurrence \(occurrence)") }
     if let missed = event.missedOccurrences, missed > 0 { parts.append("\(missed) passed over") }
     if let left = event.remainingUSec, event.kind != "expired" {

@@ -89,7 +89,9 @@ extension Session {
       parts.append(Remaining(usec: left, hasEnded: hasEnded).text(in: unit))
     }
     parts.append(harmless(countdown.name))
-    if let late = countdown.lateUSec { parts.append("\(latenessText(late)) late") }
+    if let late = countdown.lateUSec {
+      parts.append(latenessText(late, " late", because: countdown.lateReason))
+    }
     return parts.joined(separator: "  ") + "\n"
   }
 }

@@ -10,7 +10,7 @@ import Testing
     {"name":"te\u0061","owner":7,"state":"running","clock":"boottime","durationUSec":5,
      "remainingUSec":4,"deadline":{"boottimeUSec":9,"realtimeUSec":-1500000},
      "startedAt":{"realtimeUSec":3},"revision":12,"catchUp":"skip","graceUSec":2,"repeatUSec":8,
-     "durability":"synced","payload":{ "k" : [1.50] },"endedAt":null,"lateUSec":null,
+     "durability":"synced","payload":{ "k" : [1.50] },"endedAt":null,"lateUSec":null,"lateReason":null,
      "provisional":true,"unheardOf":[{"name":5}]}
     """#
 
@@ -33,7 +33,7 @@ import Testing
     #expect(countdown.durability == "synced")
     #expect(countdown.payload.map { String(decoding: $0, as: UTF8.self) } == #"{ "k" : [1.50] }"#)
     #expect(countdown.endedAt == nil)
-    #expect(countdown.lateUSec == nil)
+    #expect(countdown.lateUSec == nil && countdown.lateReason == nil)
     #expect(!countdown.hasEnded)
   }
 

@@ -15,7 +15,7 @@ import Testing
     #expect(event.occurrence == 2)
     #expect(event.at?.realtimeUSec == 1)
     #expect(event.deadline?.realtimeUSec == 0)
-    #expect(event.lateUSec == 54)
+    #expect(event.lateUSec == 54 && event.lateReason == "none")
     #expect(event.payload == Array(#"{"order":1}"#.utf8))
     #expect(event.missedOccurrences == 4)
     #expect(event.replacedBy == 9)

@@ -21,6 +21,17 @@ import Testing
     #expect(latenessText(usec) == text)
   }
 
+  @Test func `a lateness is told with its reason, if it has one`() {
+    let words: [String?] = [nil, "none", "suspend", "clockStep", "storage", "overload", "a\u{1b}b"]
+    #expect(
+      words.map { latenessText(7_380_000_000, " late", because: $0) } == [
+        "2h 3min late", "2h 3min late", "2h 3min late: the machine slept",
+        "2h 3min late: the wall clock was set", "2h 3min late: a change was being stored",
+        "2h 3min late: the daemon was busy or stopped", "2h 3min late: a\\u{1b}b",
+      ])
+    #expect(latenessText(54, because: "suspend") == "54 µs: the machine slept")
+  }
+
   @Test func `a length that can be none is a question`() {
     #expect(lengthText(5_400_000_000) == "1h 30min")
     #expect(lengthText(.min) == "?" && lengthText((1 << 53)) == "?")

@@ -147,6 +147,16 @@ struct CoverageTests {
         from: writer)
     }
     other.call("Get", ["name": "a"], from: writer)
+    let held = ["name": "held", "durationUSec": 1_000, "durability": "synced"] as JSONTree
+    while other.call("Start", held, from: writer).errorName == "StorageFailed" {}
+    other.call("Restart", ["name": "held"], from: writer)
+    other.holdsVerdicts = true
+    other.post("Restart", ["name": "held"], from: writer)
+    other.settle()
+    other.run(1_000_000)
+    other.holdsVerdicts = false
+    other.settle()
+    other.call("Get", ["name": "held"], from: writer)
     other.setReading(true, reader)
     other.settle()
     coverage.formUnion(other.coverage)
@@ -161,10 +171,15 @@ struct CoverageTests {
       }
       busy.call("StartMany", ["countdowns": .array(items)], from: root)
     }
+    let soon = busy.clock.reading.realtime + .minutes(30)
+    busy.call("Start", ["name": "soon", "deadlineUSec": .integer(soon)], from: root)
     busy.clock.step(.hours(1))
     busy.turn()
+    busy.turn()
+    busy.call("Get", ["name": "soon"], from: root)
     busy.clock.run(.minutes(2))
     busy.call("GetStatistics", ["owner": 0], from: root)
+    busy.call("Get", ["name": "a/0"], from: root)
     busy.clock.suspend(.hours(1))
     busy.turn()
     busy.clock.suspend(.hours(1))

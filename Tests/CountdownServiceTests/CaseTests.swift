@@ -81,6 +81,7 @@ struct CaseTests {
     world.settle()
     #expect(world.told(to: listener) == ["expired a"])
     #expect(world.events(of: listener)[0]["lateUSec"]?.integer == .seconds(40))
+    #expect(world.events(of: listener)[0]["lateReason"] == "suspend")
     #expect(
       world.events(of: listener)[0]["deadline"]?["boottimeUSec"]
         == reply["deadline"]?["boottimeUSec"])

@@ -124,6 +124,7 @@ struct VerdictTests {
     #expect(world.clients[client].calls[1].replies[0].errorName == "StorageFailed")
     #expect(world.told(to: listener) == ["expired a"])
     #expect(world.events(of: listener)[0]["lateUSec"] == 4_000_000)
+    #expect(world.events(of: listener)[0]["lateReason"] == "storage")
   }
 
   @Test func `a Start shorter than its verdict answers first, and then expires`() {
@@ -140,6 +141,7 @@ struct VerdictTests {
     #expect(world.clients[client].calls[0].replies[0]["created"] == true)
     #expect(world.told(to: listener) == ["started a", "expired a"])
     #expect(world.events(of: listener)[1]["lateUSec"] == 990)
+    #expect(world.events(of: listener)[1]["lateReason"] == "none")
   }
 
   /// Else one that pipelines changes of one name would keep everybody else from it.

@@ -22,7 +22,10 @@ import Testing
     try rig.start("b", second)
     rig.pass(2 * second + 1)
     let late = rig.scheduler.takeLate()
-    #expect(late == LateExpiries(lateUSec: second + 1, name: Array("b".utf8), owner: 1_000))
+    #expect(
+      late
+        == LateExpiries(
+          lateUSec: second + 1, reason: .overload, name: Array("b".utf8), owner: 1_000))
     #expect(rig.scheduler.takeLate() == nil)
   }
 
@@ -77,11 +80,11 @@ import Testing
   }
 
   @Test func `counts are summed, and of two that are equally late the earlier one is told`() {
-    var late = LateExpiries(lateUSec: 5, name: [1], owner: 1)
-    late.add(LateExpiries(lateUSec: 5, name: [2], owner: 2))
+    var late = LateExpiries(lateUSec: 5, reason: .overload, name: [1], owner: 1)
+    late.add(LateExpiries(lateUSec: 5, reason: .overload, name: [2], owner: 2))
     #expect(late.count == 2 && late.name == [1])
-    late.add(LateExpiries(lateUSec: 6, name: [3], owner: 3))
-    late.add(LateExpiries(lateUSec: 4, name: [4], owner: 4))
+    late.add(LateExpiries(lateUSec: 6, reason: .overload, name: [3], owner: 3))
+    late.add(LateExpiries(lateUSec: 4, reason: .overload, name: [4], owner: 4))
     #expect(late.count == 4 && late.worstUSec == 6 && late.name == [3] && late.owner == 3)
   }
 }

@@ -14,6 +14,8 @@ final class Rig {
   /// What has been told, in order.
   var events: [Event] = []
   var nextRevision: Int64 = 100
+  /// What happened to the clocks, as the service finds it.
+  private var clocks: ClockJudge
 
   /// No two clocks show the same, or anything round in ticks of 64 µs.
   static let morning = Reading(
@@ -21,6 +23,7 @@ final class Rig {
 
   init(at reading: Reading = Rig.morning, limits: Limits = Limits()) {
     self.reading = reading
+    clocks = ClockJudge(at: reading)
     scheduler = Scheduler(
       at: reading, limits: limits, terms: Rig.terms, reserving: 1_024)
   }
@@ -44,7 +47,10 @@ final class Rig {
 
   func step(_ usec: Int64) { reading.realtime += usec }
 
-  func advance(limit: Int = 1_000_000) { scheduler.advance(to: reading, limit: limit) }
+  func advance(limit: Int = 1_000_000) {
+    scheduler.advance(to: reading, limit: limit)
+    if let one = clocks.judge(scheduler.now, awayUSec: 0) { scheduler.note(one) }
+  }
 
   /// One turn's expiries at the reading, all of them unless a limit stops the wheel.
   @discardableResult

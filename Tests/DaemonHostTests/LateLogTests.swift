@@ -6,7 +6,7 @@ import Testing
   private static let second: Int64 = 1_000_000_000
 
   private func late(_ name: String, _ lateUSec: Int64) -> LateExpiries {
-    LateExpiries(lateUSec: lateUSec, name: Array(name.utf8), owner: 1_000)
+    LateExpiries(lateUSec: lateUSec, reason: .suspend, name: Array(name.utf8), owner: 1_000)
   }
 
   @Test func `without a late expiry there is nothing to log, and nothing to wake for`() {

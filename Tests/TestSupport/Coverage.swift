@@ -113,6 +113,7 @@ package struct Coverage: Sendable {
 
   private static let wordsOfFields = [
     "state": "State", "clock": "Clock", "catchUp": "CatchUp", "durability": "Durability",
+    "lateReason": "LateReason",
     "kind": "EventKind", "Discontinuity.kind": "DiscontinuityKind",
   ]
 
