@@ -89,6 +89,16 @@ struct ClockJumps: Sendable {
     }
   }
 
+  /// What passed over a deadline: was not at it before, and is at it or beyond since; `nil` if the clock
+  /// ran over it, or is not there yet. O(jumps since then).
+  func jump(over deadline: Int64, on clock: CountdownClock) -> Jump? {
+    for jump in jumps(of: clock).reversed() {
+      guard jump.end >= deadline else { return nil }
+      if jump.start < deadline { return jump }
+    }
+    return nil
+  }
+
   /// How much of the time from a deadline on was slept, and how much the wall clock was set over; µs.
   /// O(jumps since then).
   func parts(since deadline: Int64, on clock: CountdownClock) -> (suspend: Int64, clockStep: Int64)

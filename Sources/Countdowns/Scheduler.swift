@@ -147,7 +147,7 @@ package struct Scheduler: ~Copyable {
     }
   }
 
-  /// The next countdown that is due, expired; `nil` when none is, or not in its turn yet.
+  /// The next countdown that is due, expired or missed; `nil` when none is, or not in its turn yet.
   ///
   /// They come in order of deadline, then revision: while the wheel is in the middle of a slot only
   /// what is due before that slot is certain to be next, and while realtime ones are being refiled
@@ -241,6 +241,15 @@ package struct Scheduler: ~Copyable {
     return isHeldUp ? .storage : .overload
   }
 
+  /// Whether one with that deadline is missed: the clock jumped over it, and was further than the grace
+  /// beyond it when anybody could first know. O(jumps since then).
+  private func isMissed(_ deadline: Int64, of id: EntryID, graceUSec: Int64) -> Bool {
+    guard graceUSec > 0 else { return false }
+    let since = dueSince(deadline, of: id)
+    guard let jump = jumps.jump(over: since, on: table[id.index].clock) else { return false }
+    return jump.knownAt - since > graceUSec
+  }
+
   /// What is less late needs no reason, µs.
   private static let leastLate: Int64 = 10_000
 
@@ -287,7 +296,11 @@ package struct Scheduler: ~Copyable {
       deadline: record.time, lateUSec: lateness(of: record.time, on: record.clock),
       lateReason: lateReason(record.time, of: id, isHeldUp: isHeldUp), payload: extra?.payload)
     guard let place = record.extra, let extra, extra.repeatUSec > 0 else {
-      end(id, as: .expired, lateUSec: event.lateUSec ?? 0, lateReason: event.lateReason ?? .none)
+      let isMissed = isMissed(record.time, of: id, graceUSec: extra?.graceUSec ?? 0)
+      if isMissed { event.kind = .missed }
+      end(
+        id, as: isMissed ? .missed : .expired, lateUSec: event.lateUSec ?? 0,
+        lateReason: event.lateReason ?? .none)
       return event
     }
     // One event for the newest occurrence, whatever was overrun; the grid stays where it is.
@@ -298,6 +311,7 @@ package struct Scheduler: ~Copyable {
     event.deadline = newest
     event.lateUSec = lateness(of: newest, on: record.clock)
     event.lateReason = lateReason(newest, of: id, isHeldUp: isHeldUp)
+    if isMissed(newest, of: id, graceUSec: extra.graceUSec) { event.kind = .missed }
     table[id.index].time = newest + extra.repeatUSec
     extras[place].occurrence += overrun + 1
     file(id)

@@ -1,4 +1,5 @@
 import Countdowns
+import TestSupport
 
 /// What a scheduler ought to do, told without one: a dictionary of values, three numbers for clocks,
 /// and a look at everything for every question. It shares no code with what it judges.
@@ -61,6 +62,8 @@ struct Oracle {
   var all: [Key: Countdown] = [:]
   /// Boot time, monotonic and realtime, by their clock's number.
   var clocks: [Int64]
+  /// How they came there.
+  var path: ClockPath
   var limits: Limits
   var ends = 0
   /// Starts under way, by user.
@@ -70,6 +73,7 @@ struct Oracle {
 
   init(_ reading: Reading, limits: Limits) {
     clocks = [reading.boottime, reading.monotonic, reading.realtime]
+    path = ClockPath(from: reading)
     self.limits = limits
   }
 
@@ -110,7 +114,8 @@ struct Oracle {
       kind: .expired, revision: countdown.revision, deadline: countdown.time,
       lateUSec: clock - countdown.time, payload: countdown.payload)
     if countdown.interval == 0 {
-      countdown.state = .expired
+      if isMissed(countdown) { told.kind = .missed }
+      countdown.state = told.kind == .missed ? .missed : .expired
       countdown.late = clock - countdown.time
       ended(&countdown)
     } else {
@@ -121,12 +126,20 @@ struct Oracle {
       }
       told.deadline = countdown.time
       told.lateUSec = clock - countdown.time
+      if isMissed(countdown) { told.kind = .missed }
       told.occurrence = countdown.occurrence
       countdown.time += countdown.interval
       countdown.occurrence += 1
     }
     all[key] = countdown
     return told
+  }
+
+  private func isMissed(_ countdown: Countdown) -> Bool {
+    // An instant that was past is known at once.
+    let isPast = countdown.clock == .realtime && countdown.length == 0
+    let due = isPast ? max(countdown.time, countdown.startedAt) : countdown.time
+    return path.lateness(of: due, on: countdown.clock).isMissed(due, graceUSec: countdown.grace)
   }
 
   private mutating func ended(_ countdown: inout Countdown) {

@@ -14,6 +14,9 @@ final class Rig {
   /// What has been told, in order.
   var events: [Event] = []
   var nextRevision: Int64 = 100
+  /// How long it has slept in all, and how far its wall clock was set.
+  private(set) var slept: Int64 = 0
+  private(set) var stepped: Int64 = 0
   /// What happened to the clocks, as the service finds it.
   private var clocks: ClockJudge
 
@@ -41,11 +44,15 @@ final class Rig {
   }
 
   func suspend(_ usec: Int64) {
+    slept += usec
     reading.boottime += usec
     reading.realtime += usec
   }
 
-  func step(_ usec: Int64) { reading.realtime += usec }
+  func step(_ usec: Int64) {
+    stepped += usec
+    reading.realtime += usec
+  }
 
   func advance(limit: Int = 1_000_000) {
     scheduler.advance(to: reading, limit: limit)

@@ -105,6 +105,7 @@ final class History {
       }
     default: rig.run(length())
     }
+    oracle.path.note(rig.reading, slept: rig.slept, stepped: rig.stepped)
     oracle.clocks = [rig.reading.boottime, rig.reading.monotonic, rig.reading.realtime]
     let mayGo = oracle.mayGo()
     rig.advance(limit: [1, 2, 5, 1_000].randomElement(using: &random)!)
@@ -146,7 +147,7 @@ final class History {
 
   private func compare(_ event: Event, _ expected: Told) -> String? {
     if event.told != expected { return "told \(event.told), not \(expected)" }
-    guard [.expired, .cancelled].contains(event.kind) else { return nil }
+    guard [.expired, .missed, .cancelled].contains(event.kind) else { return nil }
     let isNew = outcomes.insert([event.revision, event.occurrence ?? 0]).inserted
     return isNew ? nil : "a second outcome: \(event.told)"
   }
@@ -309,7 +310,8 @@ final class History {
   }
 
   private func compare(_ view: CountdownView, _ expected: Oracle.Countdown) -> String? {
-    let hasDeadline = expected.state == .running || expected.state == .expired
+    let hasEnded = expected.state == .expired || expected.state == .missed
+    let hasDeadline = expected.state == .running || hasEnded
     let isRight =
       view.state == expected.state && view.clock == expected.clock
       && view.lengthUSec == expected.length && view.revision == expected.revision
@@ -319,7 +321,7 @@ final class History {
       && (view.repeatUSec ?? 0) == expected.interval && (view.graceUSec ?? 0) == expected.grace
       && view.catchUp == expected.catchUp && view.durability == expected.durability
       && view.endedAt == (expected.isLive ? nil : expected.endedAt)
-      && view.lateUSec == (expected.state == .expired ? expected.late : nil)
+      && view.lateUSec == (hasEnded ? expected.late : nil)
       && rig.scheduler.isLocked(view.id) == expected.isLocked
     return isRight ? nil : "\(view), not \(expected)"
   }
