@@ -41,12 +41,8 @@ package struct ClocksPage: Sendable {
   /// By what there is to tell of it, so that a kind from a newer daemon says something as well.
   private static func text(of one: ClocksReply.Discontinuity) -> String {
     var parts: [String] = []
-    if let usec = one.sleptUSec { parts.append("the machine slept for \(lengthText(usec))") }
-    if let usec = one.steppedUSec {
-      // Not negated: there is one number that cannot be.
-      let length = lengthText(usec == .min ? .max : abs(usec))
-      parts.append("the wall clock was set \(usec < 0 ? "back" : "forward") by \(length)")
-    }
+    if let usec = one.sleptUSec { parts.append(sleepText(usec)) }
+    if let usec = one.steppedUSec { parts.append(stepText(usec)) }
     if let usec = one.awayUSec { parts.append("the daemon was away for \(lengthText(usec))") }
     return parts.isEmpty ? one.kind : parts.joined(separator: ", and ")
   }

@@ -1,7 +1,7 @@
 /// What happened, as the daemon tells it.
 package struct Event: Equatable, Sendable {
-  /// `expired`, `missed`, `cancelled`, `started`, `changed`, `paused`, `resumed`, `heartbeat`; or one
-  /// that this program does not know yet.
+  /// `expired`, `missed`, `cancelled`, `started`, `changed`, `paused`, `resumed`, `clockStepped`, `slept`,
+  /// `heartbeat`; or one that this program does not know yet.
   package let kind: String
   package let name: String?
   /// The number of the user whose it is.
@@ -18,6 +18,8 @@ package struct Event: Equatable, Sendable {
   package let payload: [UInt8]?
   package let missedOccurrences: Int64?
   package let replacedBy: Int64?
+  /// How long the machine slept, or how far its wall clock was set.
+  package let byUSec: Int64?
 
   /// Reads an `Event`. Throws `garbled`.
   package init(_ members: Members) throws(ClientError) {
@@ -34,12 +36,24 @@ package struct Event: Equatable, Sendable {
     payload = try members.object("payload")?.json
     missedOccurrences = try members.integer("missedOccurrences")
     replacedBy = try members.integer("replacedBy")
+    byUSec = try members.integer("byUSec")
   }
 
   /// The kinds that can be asked for.
   package static let kinds = [
-    "started", "changed", "paused", "resumed", "expired", "missed", "cancelled",
+    "started", "changed", "paused", "resumed", "expired", "missed", "cancelled", "clockStepped",
+    "slept",
   ]
+
+  /// What happened to the machine, in words; `nil` of a countdown's.
+  package var machineText: String? {
+    guard let byUSec else { return nil }
+    switch kind {
+    case "slept": return sleepText(byUSec)
+    case "clockStepped": return stepText(byUSec)
+    default: return nil
+    }
+  }
 }
 
 /// One reply of a subscription: state, the mark that it is complete, or events.

@@ -29,6 +29,16 @@ package func latenessText(_ usec: Int64, _ word: String = "", because reason: St
   }
 }
 
+/// `the machine slept for 8h`.
+package func sleepText(_ usec: Int64) -> String { "the machine slept for \(lengthText(usec))" }
+
+/// `the wall clock was set back by 1h`.
+package func stepText(_ usec: Int64) -> String {
+  // Not negated: there is one number that cannot be.
+  let length = lengthText(usec == .min ? .max : abs(usec))
+  return "the wall clock was set \(usec < 0 ? "back" : "forward") by \(length)"
+}
+
 /// A number of bytes: `712 B`, `1.5 KiB`, `64.0 MiB`; rounded to a tenth.
 package func bytesText(_ bytes: Int64) -> String {
   guard bytes.magnitude >= 1_024 else { return "\(bytes) B" }

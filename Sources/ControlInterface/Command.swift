@@ -57,7 +57,7 @@ package struct ListRequest: Sendable {
 /// What a `Subscribe` wants to hear.
 package struct SubscribeRequest: Sendable {
   package var prefix: JSONString?
-  package var kinds = EventKinds.endings
+  package var kinds = EventKinds.standard
   package var includesState = false
   /// µs; its range is not checked yet.
   package var heartbeatUSec: Int64 = 30_000_000

@@ -6,6 +6,7 @@ extension JSONLiteral {
   package static let awayUSec = JSONLiteral("awayUSec")
   package static let bootID = JSONLiteral("bootID")
   package static let boottimeUSec = JSONLiteral("boottimeUSec")
+  package static let byUSec = JSONLiteral("byUSec")
   package static let calls = JSONLiteral("calls")
   package static let cancelled = JSONLiteral("cancelled")
   package static let catchUp = JSONLiteral("catchUp")

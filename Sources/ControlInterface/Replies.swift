@@ -157,6 +157,17 @@ extension JSONWriter {
     endObject()
   }
 
+  /// An `Event` of the machine, as a value.
+  ///
+  /// - Parameter byUSec: How long it slept, or how far the wall clock was set.
+  package mutating func event(_ kind: EventKind, byUSec: Int64, at reading: Reading) {
+    beginObject()
+    field(.kind, kind.wireName)
+    timestamp(.at, reading)
+    field(.byUSec, byUSec)
+    endObject()
+  }
+
   /// A `Discontinuity`, as a value.
   package mutating func discontinuity(_ one: Discontinuity) {
     beginObject()

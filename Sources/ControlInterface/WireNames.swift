@@ -82,6 +82,8 @@ extension EventKind: WireNamed {
     case .expired: "expired"
     case .missed: "missed"
     case .cancelled: "cancelled"
+    case .clockStepped: "clockStepped"
+    case .slept: "slept"
     }
   }
 }

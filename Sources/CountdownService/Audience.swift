@@ -83,7 +83,8 @@ struct Audience: Sendable {
     findParents()
   }
 
-  /// Marks the groups that want an event, which will have the ring's next position.
+  /// Marks the groups that want an event, which will have the ring's next position: one of the machine
+  /// whatever their prefix.
   ///
   /// - Parameters:
   ///   - audience: This one's own place.
@@ -92,6 +93,14 @@ struct Audience: Sendable {
   mutating func mark(
     _ kind: EventKind, name: [UInt8], in audience: Int, _ marked: inout [Seat]
   ) -> Bool {
+    if kind.isOfMachine {
+      var isWanted = false
+      for slot in sorted where groups[slot].interest.contains(kind) {
+        note(slot, in: audience, &marked)
+        isWanted = true
+      }
+      return isWanted
+    }
     // All prefixes of a name stand before it, and each is a prefix of whatever stands in between.
     let place = self.place(of: name)
     var next = place > 0 ? sorted[place - 1] : nil
@@ -101,14 +110,18 @@ struct Audience: Sendable {
       guard groups[slot].interest.contains(kind), name.hasPrefix(groups[slot].prefix) else {
         continue
       }
-      if groups[slot].news == nil {
-        groups[slot].news = (first: ring.end, endBefore: groups[slot].end)
-        marked.append(Seat(audience: audience, group: slot))
-      }
-      groups[slot].end = ring.end + 1
+      note(slot, in: audience, &marked)
       isWanted = true
     }
     return isWanted
+  }
+
+  private mutating func note(_ slot: Int, in audience: Int, _ marked: inout [Seat]) {
+    if groups[slot].news == nil {
+      groups[slot].news = (first: ring.end, endBefore: groups[slot].end)
+      marked.append(Seat(audience: audience, group: slot))
+    }
+    groups[slot].end = ring.end + 1
   }
 
   /// The group's members are served.

@@ -116,7 +116,8 @@ struct EventRing: Sendable {
     precondition(position >= first && position <= end)
     var index = firstPlace + Int(position - first)
     while index < places.count {
-      if kinds.contains(places[index].kind), hasPrefix(places[index], prefix) { break }
+      let kind = places[index].kind
+      if kinds.contains(kind), kind.isOfMachine || hasPrefix(places[index], prefix) { break }
       index += 1
     }
     return first + UInt64(index - firstPlace)

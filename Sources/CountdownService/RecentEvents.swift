@@ -117,6 +117,13 @@ struct RecentEvents: ~Copyable {
     if let slot = slotOfEverybody { append(kind, to: slot, name: name, write) }
   }
 
+  /// As above, for an event of the machine: everybody may want it. O(audiences and their groups).
+  mutating func appendForAll(_ kind: EventKind, _ write: (inout JSONWriter) -> Void) {
+    for slot in audiences.indices where audiences[slot].count > 0 {
+      append(kind, to: slot, name: [], write)
+    }
+  }
+
   private mutating func append(
     _ kind: EventKind, to slot: Int, name: [UInt8], _ write: (inout JSONWriter) -> Void
   ) {

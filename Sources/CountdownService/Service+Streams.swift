@@ -71,6 +71,16 @@ extension Service {
     swap(&name, &eventName)
   }
 
+  /// Tells everybody who wants to know what happened to the machine.
+  mutating func publish(_ one: Discontinuity) {
+    if let slept = one.sleptUSec {
+      recent.appendForAll(.slept) { $0.event(.slept, byUSec: slept, at: one.at) }
+    }
+    if let stepped = one.steppedUSec {
+      recent.appendForAll(.clockStepped) { $0.event(.clockStepped, byUSec: stepped, at: one.at) }
+    }
+  }
+
   private mutating func count(_ event: Event) {
     switch event.kind {
     case .started: tallies.note(.started, of: event.user)
@@ -79,7 +89,7 @@ extension Service {
       tallies.note(latenessUSec: scheduler.lateness(of: event), of: event.user)
     case .missed: tallies.note(.missed, of: event.user)
     case .cancelled: tallies.note(.cancelled, of: event.user)
-    case .changed, .paused, .resumed: break
+    case .changed, .paused, .resumed, .clockStepped, .slept: break
     }
   }
 

@@ -351,7 +351,10 @@ package struct Service: ~Copyable {
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     let now = scheduler.now
     discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
-    if let discontinuity { scheduler.note(discontinuity) }
+    if let discontinuity {
+      scheduler.note(discontinuity)
+      publish(discontinuity)
+    }
     tallies.begin(at: now.boottime)
     noteTime()
     var told = 0

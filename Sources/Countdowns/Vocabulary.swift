@@ -73,6 +73,18 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
   case expired
   case missed
   case cancelled
+  /// Of the machine: somebody set the wall clock.
+  case clockStepped
+  /// Of the machine.
+  case slept
+
+  /// It is about the machine, and no countdown: told to everybody who wants the kind.
+  package var isOfMachine: Bool {
+    switch self {
+    case .started, .changed, .paused, .resumed, .expired, .missed, .cancelled: false
+    case .clockStepped, .slept: true
+    }
+  }
 }
 
 /// Kinds of events, as a set of bits.
@@ -83,9 +95,11 @@ package struct EventKinds: OptionSet, Hashable, Sendable {
 
   package init(_ kind: EventKind) { self.init(rawValue: 1 << UInt16(kind.rawValue)) }
 
-  /// How a countdown ended: what a subscriber hears who does not name kinds.
-  package static let endings: EventKinds = [
+  /// How a countdown ended, and what happened to the machine: what a subscriber hears who does not name
+  /// kinds.
+  package static let standard: EventKinds = [
     EventKinds(.expired), EventKinds(.missed), EventKinds(.cancelled),
+    EventKinds(.clockStepped), EventKinds(.slept),
   ]
 
   package func contains(_ kind: EventKind) -> Bool { contains(EventKinds(kind)) }

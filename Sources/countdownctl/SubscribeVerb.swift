@@ -6,10 +6,13 @@ extension Verb {
     name: "subscribe", words: "", summary: "show what happens, as it happens, until interrupted",
     options: [
       Option("--prefix", "PREFIX", help: "only to countdowns whose names begin so"),
-      Option("--kinds", "A,B", help: "only these kinds (default: expired,missed,cancelled)"),
+      Option("--kinds", "A,B", help: "only these kinds (default: how they end, and the machine's)"),
       Option("--state", help: "show first what there is"), .owner, .allOwners,
     ],
-    details: ["Kinds: \(Event.kinds.joined(separator: ", "))."],
+    details: [
+      "Kinds: \(Event.kinds.joined(separator: ", ")).",
+      "The last two are the machine's, and come whatever the prefix.",
+    ],
     examples: [
       "subscribe --prefix orders/", "subscribe --kinds started,expired --json",
       "subscribe --all-owners",
@@ -84,6 +87,9 @@ extension Session {
     // The longest kind has nine letters; one that is longer only moves the rest of its line.
     let kind = harmless(event.kind)
     let space = String(repeating: " ", count: max(0, 9 - columns(of: kind)))
+    if let text = event.machineText {
+      return "\(time(event.at))  \(styled(kind, .yellow))\(space)  \(text)\n"
+    }
     var parts = [
       time(event.at), styled(kind, .style(ofState: event.kind)) + space,
       harmless(event.name ?? "–"),

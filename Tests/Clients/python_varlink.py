@@ -680,7 +680,8 @@ def events(stream, count):
 def a_whole_life_is_told(peer, prefix):
     one, stream = peer.open(), peer.open().Subscribe(
         prefix=f"{prefix}/", _more=True,
-        kinds=["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"])
+        kinds=["started", "changed", "paused", "resumed", "expired", "missed", "cancelled",
+               "clockStepped", "slept"])
     assert next(stream) == {"ready": True}
     a = f"{prefix}/a"
     one.Start(f"{prefix}x", HOUR)  # Another prefix: it is not told.

@@ -22,6 +22,21 @@ import Testing
     #expect(event.remainingUSec == 6)
   }
 
+  @Test func `what happened to the machine is told in words`() throws {
+    func text(_ json: String) throws -> String? {
+      try Event(CountdownTests.members(json)).machineText
+    }
+    #expect(
+      try text(#"{"kind":"slept","byUSec":28800000000}"#) == "the machine slept for 8h")
+    #expect(
+      try text(#"{"kind":"clockStepped","byUSec":3600000000}"#)
+        == "the wall clock was set forward by 1h")
+    #expect(
+      try text(#"{"kind":"clockStepped","byUSec":-2000}"#) == "the wall clock was set back by 2ms")
+    #expect(try text(#"{"kind":"clockStepped"}"#) == nil)
+    #expect(try text(#"{"kind":"expired","name":"a","byUSec":5}"#) == nil)
+  }
+
   @Test func `a subscription's replies are told apart`() throws {
     let state = try SubscriptionReply(
       CountdownTests.members(

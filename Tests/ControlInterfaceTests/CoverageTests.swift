@@ -15,7 +15,10 @@ struct CoverageTests {
       "Subscribe",
       [
         "prefix": "", "includeState": true, "heartbeatUSec": 10_000_000,
-        "kinds": ["started", "changed", "paused", "resumed", "expired", "missed", "cancelled"],
+        "kinds": [
+          "started", "changed", "paused", "resumed", "expired", "missed", "cancelled",
+          "clockStepped", "slept",
+        ],
       ], .more, from: listener)
     let client = world.connect()
     let watcher = world.connect(uid: 5, isAdmin: true)

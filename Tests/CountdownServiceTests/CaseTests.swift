@@ -19,7 +19,11 @@ struct CaseTests {
 
   private func listener(_ world: World) -> Int {
     let client = world.connect()
-    world.post("Subscribe", ["heartbeatUSec": 9_007_199_254_740_991], .more, from: client)
+    world.post(
+      "Subscribe",
+      [
+        "heartbeatUSec": 9_007_199_254_740_991, "kinds": ["expired", "missed", "cancelled"],
+      ], .more, from: client)
     world.settle()
     return client
   }
@@ -62,12 +66,15 @@ struct CaseTests {
     let world = World()
     let (client, listener) = (world.connect(), listener(world))
     _ = start(world, "r", .seconds(600), from: client)
+    var left: Int64 = .seconds(600)
     for step in [.days(-18 * 365), .days(18 * 365), .days(1), .days(-1)] as [Int64] {
       world.run(.seconds(60))
       world.clock.step(step)
       world.settle()
+      left -= .seconds(60)
+      #expect(remaining(world, "r", from: client) == left)
+      #expect(world.told(to: listener) == [])
     }
-    #expect(remaining(world, "r", from: client) == .seconds(360))
     world.run(.seconds(360))
     #expect(world.told(to: listener) == ["expired r"])
     #expect(world.events(of: listener)[0]["lateUSec"] == 0)
@@ -85,6 +92,26 @@ struct CaseTests {
     #expect(
       world.events(of: listener)[0]["deadline"]?["boottimeUSec"]
         == reply["deadline"]?["boottimeUSec"])
+  }
+
+  /// Zones are the business of who makes an instant of a local time: see `PointInTimeTests`.
+  @Test func `B08: a night on which local time leaps repeats keep their interval`() {
+    let world = World(
+      clock: VirtualClock(
+        monotonic: 5_000_000, boottime: 5_000_000, realtime: 1_743_296_390_000_000))
+    let (client, listener) = (world.connect(), listener(world))
+    world.call(
+      "Start", ["name": "r", "durationUSec": 3_600_000_000, "repeatUSec": 3_600_000_000],
+      from: client)
+    // 01:30 UTC is the instant that Dublin calls 02:30 and nobody there calls 01:30.
+    world.call("Start", ["name": "u", "deadlineUSec": 1_743_298_200_000_000], from: client)
+    let begin = world.clock.reading.boottime
+    let wakes = world.run(.hours(3))
+    #expect(world.told(to: listener) == ["expired u", "expired r", "expired r", "expired r"])
+    let at = world.events(of: listener).map { ($0["at"]?["boottimeUSec"]?.integer ?? 0) - begin }
+    #expect(at == [.seconds(1_810), .hours(1), .hours(2), .hours(3)])
+    #expect(wakes <= 4 * 8)  // One for each level of the wheel, at most.
+    #expect(world.problems == [])
   }
 
   @Test func `B10 a: an instant of the wall clock follows it`() {
@@ -215,6 +242,45 @@ struct CaseTests {
     #expect(world.events(of: listener)[0]["lateUSec"] == 0)
   }
 
+  @Test func `B22: what is measured in lengths goes on while the wall clock is set back`() {
+    let world = World()
+    let client = world.connect()
+    let listener = world.connect()
+    world.post("Subscribe", ["heartbeatUSec": 2_000_000], .more, from: listener)
+    world.settle()
+    world.clock.step(.hours(-1))
+    world.settle()
+    let begin = world.clock.reading.boottime
+    _ = start(world, "a", .seconds(5), from: client)
+    world.run(.seconds(10))
+    // Heartbeats two seconds after what was told last.
+    let told = world.events(of: listener).map {
+      "\($0["kind"]?.string ?? "") \((($0["at"]?["boottimeUSec"]?.integer ?? 0) - begin) / 1_000)"
+    }
+    #expect(
+      told == [
+        "clockStepped 0", "heartbeat 2000", "heartbeat 4000", "expired 5000", "heartbeat 7000",
+        "heartbeat 9000",
+      ])
+
+    // A leap second, while a chain of short ones runs.
+    world.run(.seconds(1))
+    for link in 0..<20 {
+      let begin = world.clock.reading.boottime
+      _ = start(world, "link\(link)", 500_000, from: client)
+      if link == 7 {
+        world.run(250_000)
+        world.clock.step(-1_000_000)
+        world.settle()
+      }
+      let wakes = world.run(begin + 500_000 - world.clock.reading.boottime)
+      let event = world.events(of: listener).last { $0["name"] == .string("link\(link)") }
+      #expect(event?["at"]?["boottimeUSec"]?.integer == begin + 500_000)
+      #expect(wakes <= 3)
+    }
+    #expect(world.problems == [])
+  }
+
   @Test func `B24: every length out of range is refused, and nothing changes`() {
     let world = World()
     let (client, listener) = (world.connect(), listener(world))
@@ -324,6 +390,61 @@ struct CaseTests {
     #expect(world.problems == [])
   }
 
+  @Test func `B32: what falls due while the loop is held comes late, whatever its grace, and once`()
+  {
+    let world = World()
+    let (client, listener) = (world.connect(), listener(world))
+    _ = start(world, "a", .seconds(1), from: client)
+    world.run(.seconds(1))
+    _ = start(world, "b", .hours(1), from: client)
+    _ = start(world, "c", .hours(1), from: client)
+    world.call(
+      "Start",
+      ["name": "d", "durationUSec": 1_000_000, "catchUp": "skip", "graceUSec": 1_000_000],
+      from: client)
+    world.clock.run(.seconds(6))
+    world.settle()
+    #expect(world.told(to: listener) == ["expired a", "expired d"])
+    #expect(world.events(of: listener)[1]["lateUSec"] == 5_000_000)
+    #expect(world.events(of: listener)[1]["lateReason"] == "overload")
+    _ = start(world, "e", .hours(1), from: client)
+    world.run(.minutes(1))
+    #expect(world.told(to: listener) == ["expired a", "expired d"])
+    #expect(world.problems == [])
+  }
+
+  /// The clocks say what there is to know of a pause; nothing is guessed beyond them.
+  @Test func `B40: a virtual machine that was paused is believed by its clocks`() {
+    // Its wall clock is put right afterwards: a step.
+    var world = World()
+    var (client, listener) = (world.connect(), listener(world))
+    _ = start(world, "a", .hours(1), from: client)
+    world.run(.minutes(10))
+    world.clock.step(.days(1))
+    world.settle()
+    #expect(remaining(world, "a", from: client) == .minutes(50))
+    var found = world.call("GetClocks", from: client)["discontinuities"]?.array ?? []
+    #expect(found.map { $0["kind"] } == ["stepped"])
+    #expect(found[0]["steppedUSec"]?.integer == .days(1))
+
+    // All its clocks jump together: to everybody in it the day has passed.
+    world = World()
+    (client, listener) = (world.connect(), self.listener(world))
+    world.call(
+      "Start", ["name": "a", "durationUSec": .integer(.hours(1)), "catchUp": "skip"], from: client)
+    world.run(.minutes(10))
+    world.clock.run(.days(1))
+    world.settle()
+    #expect(world.told(to: listener) == ["expired a"])
+    let late: Int64 = .hours(23) + .minutes(10)
+    #expect(world.events(of: listener)[0]["lateUSec"]?.integer == late)
+    #expect(world.events(of: listener)[0]["lateReason"] == "overload")
+    found = world.call("GetClocks", from: client)["discontinuities"]?.array ?? []
+    #expect(found.map { $0["kind"] } == ["stalled"])
+    #expect(found[0]["awayUSec"]?.integer == late)
+    #expect(world.problems == [])
+  }
+
   @Test func `B36: each clock counts sleep as it promises`() {
     let world = World()
     let (client, listener) = (world.connect(), listener(world))
@@ -335,9 +456,50 @@ struct CaseTests {
     world.clock.suspend(.minutes(8))
     world.run(.minutes(1))
     #expect(world.told(to: listener) == ["expired x"])
+    #expect(world.events(of: listener)[0]["lateUSec"] == 0)
     #expect(remaining(world, "y", from: client) == .minutes(8))
     #expect(world.call("Get", ["name": "y"], from: client)["countdown"]?["clock"] == "monotonic")
     world.run(.minutes(8))
     #expect(world.told(to: listener) == ["expired x", "expired y"])
+  }
+
+  /// The watchdog's part is the host's: it is told before the turn, and between the turns of the drain.
+  @Test
+  func `B56: a crowd that fell due in sleep is told in batches, in order, with calls between`() {
+    let world = World()
+    let (client, caller) = (world.connect(uid: 0), world.connect())
+    let listener = world.connect(uid: 0)
+    world.post(
+      "Subscribe", ["kinds": ["expired"], "heartbeatUSec": 9_007_199_254_740_991], .more,
+      from: listener)
+    _ = start(world, "mine", .hours(1), from: caller)
+    let count = 6_000
+    var order: [String] = []
+    for first in stride(from: 0, to: count, by: 1_000) {
+      let items = (first..<first + 1_000).map { index -> JSONTree in
+        // Neither the order in which they start nor that of their names.
+        let length = Int64(index * 7_919 % count) * 10_000
+        return ["name": .string("n\(index)"), "durationUSec": .integer(.seconds(60) + length)]
+      }
+      world.call("StartMany", ["countdowns": .array(items)], from: client)
+    }
+    order = (0..<count).sorted { $0 * 7_919 % count < $1 * 7_919 % count }.map { "expired n\($0)" }
+    world.checksInvariants = false
+    // The state of sleep in which all clocks go on, and one in which they do not.
+    world.clock.run(.minutes(5))
+    world.clock.suspend(.minutes(5))
+    var turns = 0
+    while world.told(to: listener).count < count, turns < 100 {
+      let before = world.told(to: listener).count
+      world.post("Get", ["name": "mine"], from: caller)
+      world.turn()
+      turns += 1
+      #expect(world.told(to: listener).count - before <= 1_024)
+      #expect(world.clients[caller].calls.last?.isAnswered == true)
+    }
+    #expect(turns >= 6)
+    #expect(world.told(to: listener) == order)
+    #expect(world.events(of: listener).allSatisfy { $0["lateReason"] != "none" })
+    #expect(world.problems == [])
   }
 }

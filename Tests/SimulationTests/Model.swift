@@ -13,6 +13,13 @@ struct Standing: Equatable {
   var interval: Int64 = 0
   var occurrence: Int64 = 1
   var payload: JSONTree?
+  /// 0 where it expires however late.
+  var grace: Int64 = 0
+  /// When it was started, by the wall clock, where its instant was past then.
+  var pastAt: Int64?
+  /// Once it has come to its deadline; no reason where that is not known for certain.
+  var late: Int64?
+  var lateReason: String?
 
   var isEnded: Bool { state != "running" && state != "paused" }
 
@@ -70,6 +77,8 @@ func predict(
     next.state = "running"
     next.time = standing.now(reading) + standing.length
     next.occurrence = 1
+    next.late = nil
+    next.lateReason = nil
     return .becomes(next)
   }
   if standing.state == "cancelled" { return .error("WrongState", here) }
@@ -113,6 +122,10 @@ private func predictStart(
   next.time = length.map { next.now(reading) + $0 } ?? parameters["deadlineUSec"]?.integer ?? 0
   next.length = length ?? max(next.time - reading.realtime, 0)
   next.interval = parameters["repeatUSec"]?.integer ?? 0
+  if clock == "realtime", next.length == 0 { next.pastAt = reading.realtime }
+  if parameters["catchUp"] == "skip" {
+    next.grace = parameters["graceUSec"]?.integer ?? 60_000_000
+  }
   next.payload = parameters["payload"]
   let isSynced = parameters["durability"] == "synced"
   let becomes =

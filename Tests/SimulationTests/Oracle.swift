@@ -57,6 +57,17 @@ final class Oracle {
   /// The cancelled event that a replacement has to follow.
   private var replaced: [Key: (revision: Int64, standing: Standing)] = [:]
   private(set) var eventCount = 0
+  private var path = ClockPath(from: VirtualClock().reading)
+  /// What happened to the machine up to this turn, and what each user's witness was told of it.
+  private var happened: [String] = []
+  private var toldOfMachine: [UInt32: [String]] = [:]
+  /// How long those had been due that a witness was told of in this turn, up to the first other thing.
+  private var lastDrained: [UInt32: (due: Int64, revision: Int64)] = [:]
+  private var draining: Set<UInt32> = []
+  /// Those that waited for a verdict when they came due.
+  private var heldUp: Set<Key> = []
+  /// Those until an instant of which it is not known whether it was past when they were started.
+  private var unsure: Set<Key> = []
 
   init(refusesSynced: Bool, isDelayed: Bool, retainUSec: Int64) {
     self.refusesSynced = refusesSynced
@@ -99,12 +110,22 @@ final class Oracle {
       }
       if news.reply["gap"] == true { fail(world, "a witness has a gap") }
     }
+    for (uid, client) in witnesses where !world.clients[client].calls[0].replies.isEmpty {
+      if toldOfMachine[uid, default: []] != happened {
+        fail(world, "\(uid) is told \(toldOfMachine[uid, default: []]), not \(happened)")
+      }
+    }
     for news in world.written { judge(news, world, reading) }
     for news in world.news where listeners[news.client] != nil { judgeListener(news, world) }
     judgePromptness(world, reading)
   }
 
   private func beginTurn(_ world: World, _ reading: Reading) {
+    let clock = world.clock
+    happened = path.note(clock.reading, slept: clock.slept, stepped: clock.stepped)
+    toldOfMachine.removeAll(keepingCapacity: true)
+    lastDrained.removeAll(keepingCapacity: true)
+    draining = Set(witnesses.keys)
     states.removeAll(keepingCapacity: true)
     for (key, since) in endedAt where since + retainUSec <= reading.boottime {
       if lockedBefore.contains(key) {
@@ -141,6 +162,10 @@ final class Oracle {
 
   private func take(_ event: JSONTree, uid: UInt32, _ world: World, _ reading: Reading) {
     eventCount += 1
+    if let kind = event["kind"]?.string, let by = event["byUSec"]?.integer {
+      takeMachine(event, kind, by, uid, world, reading)
+      return
+    }
     guard let kind = event["kind"]?.string, let name = event["name"]?.string,
       let revision = event["revision"]?.integer, event["owner"] == .integer(Int64(uid))
     else { return fail(world, "an event is not the user's: \(event.text)") }
@@ -154,10 +179,36 @@ final class Oracle {
         world, "something came between the end of a countdown and what replaced it: \(event.text)")
     }
     switch kind {
-    case "started": takeStarted(event, key, revision, world, reading)
-    case "expired": takeExpired(event, key, revision, world, reading)
-    case "cancelled": takeCancelled(event, key, revision, world, reading)
-    default: takeMoved(event, kind, key, revision, world, reading)
+    case "started":
+      draining.remove(uid)
+      takeStarted(event, key, revision, world, reading)
+    case "expired", "missed": takeExpired(event, kind, key, revision, world, reading)
+    case "cancelled":
+      draining.remove(uid)
+      takeCancelled(event, key, revision, world, reading)
+    default:
+      draining.remove(uid)
+      takeMoved(event, kind, key, revision, world, reading)
+    }
+  }
+
+  /// Before all else of its turn.
+  private func takeMachine(
+    _ event: JSONTree, _ kind: String, _ by: Int64, _ uid: UInt32, _ world: World,
+    _ reading: Reading
+  ) {
+    for client in listeners.keys where listeners[client]?.uid == uid {
+      if listeners[client]?.kinds.contains(kind) == true {
+        listeners[client]?.expected.append((world.readings.count, event))
+      }
+    }
+    toldOfMachine[uid, default: []].append("\(kind) \(by)")
+    let isRight =
+      event["at"]?["boottimeUSec"] == .integer(reading.boottime)
+      && event["at"]?["realtimeUSec"] == .integer(reading.realtime)
+    if !isRight { fail(world, "told of another moment: \(event.text)") }
+    if !draining.contains(uid) || lastDrained[uid] != nil {
+      fail(world, "told after what expired by it: \(event.text)")
     }
   }
 
@@ -210,6 +261,9 @@ final class Oracle {
     if event["occurrence"] != (next.interval > 0 ? 1 : nil) {
       fail(world, "occurrence: \(event.text)")
     }
+    unsure.remove(key)
+    if isDelayed, predictions.contains(where: { $0.pastAt != nil }) { unsure.insert(key) }
+    heldUp.remove(key)
     set(key, next, world, reading)
   }
 
@@ -222,7 +276,8 @@ final class Oracle {
   }
 
   private func takeExpired(
-    _ event: JSONTree, _ key: Key, _ revision: Int64, _ world: World, _ reading: Reading
+    _ event: JSONTree, _ kind: String, _ key: Key, _ revision: Int64, _ world: World,
+    _ reading: Reading
   ) {
     guard var standing = current[key], standing.state == "running", standing.revision == revision
     else {
@@ -240,13 +295,60 @@ final class Oracle {
       told.0 == now - newest && told.1 == newest && told.3 == overrun
       && told.2 == (standing.interval > 0 ? standing.occurrence + overrun : nil)
     if !isRight { fail(world, "expired otherwise than due: \(event.text), \(standing)") }
+    judgeOrder(event, standing, key.uid, now - standing.time, world)
+    let outcome = outcome(of: standing, newest, key, at: now)
+    let reason = event["lateReason"]?.string
+    let isKnown = outcome.map { $0 == (kind == "missed", reason) } ?? (reason != nil)
+    if !isKnown {
+      fail(world, "\(String(describing: outcome)) expected, not \(event.text), \(standing)")
+    }
+    heldUp.remove(key)
     if standing.interval > 0 {
       standing.time = newest + standing.interval
       standing.occurrence += overrun + 1
     } else {
-      standing.state = "expired"
+      standing.state = kind
+      standing.late = now - newest
+      standing.lateReason = reason
     }
     set(key, standing, world, reading)
+  }
+
+  /// Whether one that comes to its deadline is missed, and why it is late; `nil` where that depends on what
+  /// cannot be known.
+  private func outcome(
+    of standing: Standing, _ deadline: Int64, _ key: Key, at now: Int64
+  ) -> (isMissed: Bool, reason: String?)? {
+    if unsure.contains(key) { return nil }
+    let since = max(deadline, standing.pastAt ?? .min)
+    let clock = CountdownClock.allCases.first { "\($0)" == standing.clock } ?? .realtime
+    let parts = path.lateness(of: since, on: clock)
+    let isMissed = parts.isMissed(since, graceUSec: standing.grace)
+    let late = now - since
+    guard late >= 10_000 else { return (isMissed, "none") }
+    // A call that waited as well hands it out in the turn of the verdict.
+    let isSettled = isDelayed && (lockedBefore.contains(key) || states[key] != nil)
+    let isHeldUp = heldUp.contains(key) || isSettled
+    let rest = isHeldUp ? "storage" : "overload"
+    let shares = [
+      ("suspend", parts.slept), ("clockStep", parts.stepped),
+      (rest, late - parts.slept - parts.stepped),
+    ]
+    let largest = shares.map(\.1).max()
+    return (isMissed, shares.first { $0.1 == largest }?.0)
+  }
+
+  /// What is due comes first of all, and in order. Where verdicts come later, what was held up is handed
+  /// out when it is free.
+  private func judgeOrder(
+    _ event: JSONTree, _ standing: Standing, _ uid: UInt32, _ due: Int64, _ world: World
+  ) {
+    if let before = lastDrained[uid], !isDelayed, draining.contains(uid),
+      (before.due, -before.revision) < (due, -standing.revision)
+    {
+      fail(world, "told after one that was due later: \(event.text)")
+    }
+    lastDrained[uid] = (due, standing.revision)
   }
 
   private func takeCancelled(
@@ -411,7 +513,7 @@ final class Oracle {
     let deadline = deadline(of: countdown)?.time
     // Until an instant, the length depends on when the start was decided.
     let isLengthUnknown = isDelayed && standing.clock == "realtime"
-    let hasDeadline = standing.state == "running" || standing.state == "expired"
+    let hasDeadline = ["running", "expired", "missed"].contains(standing.state)
     return countdown["state"] == .string(standing.state)
       && countdown["clock"] == .string(standing.clock)
       && countdown["revision"] == .integer(standing.revision)
@@ -420,6 +522,10 @@ final class Oracle {
       && countdown["payload"] == standing.payload
       && (countdown["repeatUSec"] ?? 0) == .integer(standing.interval)
       && deadline == (hasDeadline ? standing.time : nil)
+      && countdown["lateUSec"]?.integer == standing.late
+      && countdown["lateReason"]?.string == standing.lateReason
+      && countdown["catchUp"] == (standing.grace > 0 ? "skip" : "fire")
+      && (countdown["graceUSec"] ?? 0) == .integer(standing.grace)
   }
 
   private func judgeCount(_ reply: VirtualClient.Reply, _ uid: UInt32?, _ world: World) {
@@ -577,7 +683,10 @@ final class Oracle {
     var locked: Set<Key> = []
     for (key, standing) in current {
       if isLocked(key, world) { locked.insert(key) }
+      noteVerdict(key, standing, isLocked: locked.contains(key), reading)
       guard standing.isDue(at: reading), !locked.contains(key) else { continue }
+      // Forward steps of less than that are noise to the wheel.
+      if standing.clock == "realtime", reading.realtime - standing.time < 1_000 { continue }
       // What became due or free within this turn comes in the next one, and that is wanted at once.
       let isNew = states[key] != nil || lockedBefore.contains(key)
       if !isNew || world.service.nextWake != .now {
@@ -586,6 +695,18 @@ final class Oracle {
     }
     lockedBefore = locked
     for (key, end) in replaced { fail(world, "\(key) was replaced by nothing: \(end)") }
+  }
+
+  /// One that is due and waits for a verdict, or has it since this turn, is held up by it.
+  private func noteVerdict(
+    _ key: Key, _ standing: Standing, isLocked: Bool, _ reading: Reading
+  ) {
+    guard standing.isDue(at: reading) else {
+      heldUp.remove(key)
+      return
+    }
+    guard isDelayed else { return }
+    if isLocked || lockedBefore.contains(key) || states[key] != nil { heldUp.insert(key) }
   }
 
   /// At the end, when everybody has read everything.

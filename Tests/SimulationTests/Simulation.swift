@@ -22,7 +22,6 @@ final class Simulation {
   private var hasMadeNoise = true
   /// Which actions come how often; some never.
   private var weights: [(action: Action, weight: Int)] = []
-  /// Steps of the wall clock are at least a millisecond: less is the noise of reading.
   private let lengths: [ClosedRange<Int64>] = [
     0...0, 1...200, 1_000...100_000, 1_000_000...10_000_000, 60_000_000...900_000_000,
     3_600_000_000...864_000_000_000,
@@ -78,10 +77,11 @@ final class Simulation {
 
   /// Runs it.
   ///
-  /// - Returns: What was wrong, in words, how many events and how many ticks were told, and what was met.
+  /// - Returns: What was wrong, in words, how many events and how many ticks were told, what was met, and
+  ///   how long it took by its own clocks.
   func run(
     steps: Int
-  ) -> (problems: [String], events: Int, ticks: Int, coverage: Coverage) {
+  ) -> (problems: [String], events: Int, ticks: Int, coverage: Coverage, passedUSec: Int64) {
     for uid in users {
       let witness = world.connect(uid: uid)
       world.sendWhole(to: witness)
@@ -120,7 +120,10 @@ final class Simulation {
     oracle.judgeEnd(world)
     judgeStatistics()
     watchOracle.judgeEnd(world)
-    return (problems, oracle.eventCount, watchOracle.tickCount, world.coverage)
+    return (
+      problems, oracle.eventCount, watchOracle.tickCount, world.coverage,
+      world.clock.ran + world.clock.slept
+    )
   }
 
   private var problems: [String] {
@@ -157,7 +160,8 @@ final class Simulation {
   }
 
   private static let kinds = [
-    "started", "changed", "paused", "resumed", "expired", "missed", "cancelled",
+    "started", "changed", "paused", "resumed", "expired", "missed", "cancelled", "clockStepped",
+    "slept",
   ]
 
   // MARK: Actions
@@ -228,14 +232,19 @@ final class Simulation {
       world.run(min(length, 100 * (watchOracle.shortestInterval ?? length)))
     case .suspend:
       world.clock.suspend(.random(in: lengths[3...].randomElement(using: &random)!, using: &random))
-    case .stepForward:
-      world.clock.step(.random(in: lengths[2...].randomElement(using: &random)!, using: &random))
-    case .stepBack:
-      world.clock.step(-.random(in: lengths[2...].randomElement(using: &random)!, using: &random))
+    case .stepForward: step(1)
+    case .stepBack: step(-1)
     case .stallLoop:
       let wait = Int64.random(in: lengths[3...4].randomElement(using: &random)!, using: &random)
       world.clock.run(wait)
     }
+  }
+
+  /// From a microsecond to twenty years; the wall clock stays within some lifetimes of now.
+  private func step(_ direction: Int64) {
+    let range = (lengths[1...] + [.days(365)...(.days(7_300))]).randomElement(using: &random)!
+    let step = direction * Int64.random(in: range, using: &random)
+    if abs(world.clock.stepped + step) < .days(20_000) { world.clock.step(step) }
   }
 
   private func name() -> JSONTree {
@@ -291,6 +300,16 @@ final class Simulation {
       call["repeatUSec"] = .integer(.random(in: 5_000_000...300_000_000, using: &random))
     }
     if Int.random(in: 0..<10, using: &random) == 0 { call["durability"] = "synced" }
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: call["catchUp"] = "skip"
+    case 1:
+      call["catchUp"] = "skip"
+      call["graceUSec"] = .integer(
+        .random(
+          in: [1_000_000...1_000_000, 1_000_000...900_000_000].randomElement(using: &random)!,
+          using: &random))
+    default: break
+    }
     if call["onConflict"] == "replace", Bool.random(using: &random) {
       call["revision"] = revision(call["name"])
     }
@@ -333,7 +352,7 @@ final class Simulation {
     let client = world.connect(uid: caller)
     subscribers.append(client)
     let prefix = ["", "a", "a/", "b"].randomElement(using: &random)!
-    var kinds = ["expired", "missed", "cancelled"]
+    var kinds = ["expired", "missed", "cancelled", "clockStepped", "slept"]
     var call: [String: JSONTree] = ["prefix": .string(prefix)]
     if uid != caller { call["owner"] = .integer(Int64(uid)) }
     if Bool.random(using: &random) {

@@ -130,12 +130,13 @@ final class WatchOracle {
     // Until an instant, the length depends on when the start was decided.
     let hasLength =
       countdown["durationUSec"] == .integer(standing.length) || standing.clock == "realtime"
-    let hasDeadline = standing.state == "running" || standing.state == "expired"
+    let hasDeadline = ["running", "expired", "missed"].contains(standing.state)
     return hasLength && countdown["state"] == .string(standing.state)
       && countdown["revision"] == .integer(standing.revision)
       && countdown["remainingUSec"] == .integer(standing.remaining(at: reading))
       && oracle.deadline(of: countdown)?.time == (hasDeadline ? standing.time : nil)
-      && (countdown["lateUSec"] != nil) == (standing.state == "expired")
+      && countdown["lateUSec"]?.integer == standing.late
+      && countdown["lateReason"]?.string == standing.lateReason
   }
 
   /// What remains at the next multiple below what was told.
