@@ -78,17 +78,33 @@ package enum Clocks {
   }
 
   private static func now(of source: Source) -> Int64 {
-    let clock =
+    nanoseconds(of: source) { clock in
+      var time = timespec()
+      // SAFETY: the kernel fills `time` before returning and keeps no pointer to it.
+      let result = unsafe clock_gettime(clock, &time)
+      return (Int64(time.tv_sec), Int64(time.tv_nsec), result == 0 ? 0 : errno)
+    }
+  }
+
+  /// What `look` reads of a clock, in nanoseconds, as clock_gettime(2) does.
+  ///
+  /// Where it fails the process ends and says so: every Linux this can start on has all three, so
+  /// somebody forbids it, and to go on without the time would be to make up one.
+  package static func nanoseconds(
+    of source: Source,
+    _ look: (CInt) -> (seconds: Int64, nanoseconds: Int64, errno: CInt)
+  ) -> Int64 {
+    let (clock, name) =
       switch source {
-      case .monotonic: CLOCK_MONOTONIC
-      case .boottime: CLOCK_BOOTTIME
-      case .realtime: CLOCK_REALTIME
+      case .monotonic: (CLOCK_MONOTONIC, "CLOCK_MONOTONIC")
+      case .boottime: (CLOCK_BOOTTIME, "CLOCK_BOOTTIME")
+      case .realtime: (CLOCK_REALTIME, "CLOCK_REALTIME")
       }
-    var time = timespec()
-    // SAFETY: the kernel fills `time` before returning and keeps no pointer to it.
-    let result = unsafe clock_gettime(clock, &time)
-    precondition(result == 0)  // Every Linux this can start on has all three.
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    let time = look(clock)
+    guard time.errno == 0 else {
+      fatalError("\(SystemCallError(call: "clock_gettime", code: time.errno, path: name))")
+    }
+    return time.seconds * 1_000_000_000 + time.nanoseconds
   }
 }
 

@@ -64,6 +64,21 @@ struct ClocksTests {
     #expect(reading.spreadNSec == 30_000)
   }
 
+  @Test func `a clock that cannot be read ends the process, which says so, and is no other time`()
+    async
+  {
+    #expect(Clocks.nanoseconds(of: .realtime) { _ in (2, 5, 0) } == 2_000_000_005)
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Clocks.read { source in
+        Clocks.nanoseconds(of: source) { $0 == 7 ? (0, 0, 22) : (1, 1, 0) }
+      }
+    }
+    let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(text.contains("clock_gettime CLOCK_BOOTTIME: Invalid argument"))
+  }
+
   @Test func `whether the clock is synchronised can be asked, and asking changes nothing`() throws {
     // Both answers are right somewhere; a container may refuse the question.
     do throws(SystemCallError) {
