@@ -12,7 +12,7 @@ package struct LateEntry: Sendable {
   package init(_ late: LateExpiries) {
     let name = String(decoding: late.name, as: UTF8.self)
     let length = TimeSpan(usec: late.worstUSec).text
-    let worst = "\(length), \(Self.cause(late.reason)): \(name) of user \(late.owner)"
+    let worst = "\(length)\(Self.cause(late.reason)): \(name) of user \(late.owner)"
     message =
       late.count == 1
       ? "A countdown expired late, by \(worst)"
@@ -27,11 +27,11 @@ package struct LateEntry: Sendable {
 
   private static func cause(_ reason: LateReason) -> String {
     switch reason {
-    case .none: "which is hardly late"
-    case .suspend: "for the machine slept"
-    case .clockStep: "for the wall clock was set"
-    case .storage: "for a change of it was being stored"
-    case .overload: "for the daemon was busy or stopped"
+    case .none: ""
+    case .suspend: ", for the machine slept"
+    case .clockStep: ", for the wall clock was set"
+    case .storage: ", for a change of it was being stored"
+    case .overload: ", for the daemon was busy or stopped"
     }
   }
 }

@@ -11,7 +11,7 @@ import Testing
     let entries = LateReason.allCases.map { LateEntry(late($0)) }
     #expect(
       entries.map(\.message) == [
-        "A countdown expired late, by 2h, which is hardly late: tea of user 1000",
+        "A countdown expired late, by 2h: tea of user 1000",
         "A countdown expired late, by 2h, for the machine slept: tea of user 1000",
         "A countdown expired late, by 2h, for the wall clock was set: tea of user 1000",
         "A countdown expired late, by 2h, for a change of it was being stored: tea of user 1000",
