@@ -61,7 +61,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "countdown-bench",
-      dependencies: ["ControlClient", "TimingWheel", "Countdowns", "JSON", "LinuxIO"],
+      dependencies: [
+        "ControlClient", "CountdownService", "TimingWheel", "Countdowns", "JSON", "LinuxIO",
+      ],
       swiftSettings: strict),
 
     // The tests, module for module.

@@ -29,6 +29,8 @@ struct Options {
                (--size countdowns)
     watch      how late the ticks of watched names are, and what they cost, beside a bare loop
                (--size names, 1000 a stream; --rounds seconds)
+    step       what a sleep and steps of the wall clock cost the service, no daemon and no socket,
+               beside building a binary heap anew (--size countdowns, a third on each clock)
 
     """
 

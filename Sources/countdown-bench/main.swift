@@ -12,6 +12,7 @@ do {
   case "fanout": try FanoutWorkload.run(options)
   case "list": try ListWorkload.run(options)
   case "watch": try WatchWorkload.run(options)
+  case "step": StepWorkload.run(options)
   case "--help", "help": print(Options.help, terminator: "")
   default: throw Options.UsageError(text: "no workload is named \(options.workload)")
   }
