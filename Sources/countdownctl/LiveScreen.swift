@@ -7,6 +7,7 @@ import LinuxIO
 /// subscription tells of names that come: with a new one the watching begins anew.
 struct LiveScreen: ~Copyable {
   private let session: Session
+  private let owners: Owners
   private var board: WatchBoard
   private var watching: Connection?
   private var arrivals: Connection?
@@ -34,7 +35,9 @@ struct LiveScreen: ~Copyable {
   private static let restUSec: Int64 = 33_000
 
   /// - Parameter names: Those to show; empty shows all that begin with `prefix`.
-  init(_ session: Session, names: [String], prefix: String?, intervalUSec: Int64) throws {
+  init(
+    _ session: Session, names: [String], prefix: String?, of owners: Owners, intervalUSec: Int64
+  ) throws {
     var board = WatchBoard(
       names: names, unit: Remaining.Unit(refreshedEveryUSec: intervalUSec))
     let signals = try SignalDescriptor([
@@ -47,18 +50,19 @@ struct LiveScreen: ~Copyable {
     var arrivals: Connection?
     if names.isEmpty {
       // Asked first, so that none falls between it and the lists.
-      arrivals = try Self.subscribe(to: prefix, session, epoll)
+      arrivals = try Self.subscribe(to: prefix, of: owners, session, epoll)
       for state in ["running", "paused"] {
-        try Self.list(state, prefix, into: &board, session)
+        try Self.list(state, prefix, of: owners, into: &board, session)
       }
     }
-    let watching = try Self.watch(board.names, session, epoll)
+    let watching = try Self.watch(board.names, of: owners, session, epoll)
     var input: TerminalInput?
     if StandardStream.input.isTerminal {
       input = try TerminalInput()
       try epoll.add(StandardStream.input.rawValue, .readable, token: Token.input)
     }
     self.session = session
+    self.owners = owners
     self.board = board
     self.epoll = epoll
     self.wake = wake
@@ -69,7 +73,7 @@ struct LiveScreen: ~Copyable {
   }
 
   private static func subscribe(
-    to prefix: String?, _ session: Session, _ epoll: borrowing Epoll
+    to prefix: String?, of owners: Owners, _ session: Session, _ epoll: borrowing Epoll
   ) throws -> Connection {
     var connection = try session.connect()
     try connection.begin(
@@ -77,13 +81,15 @@ struct LiveScreen: ~Copyable {
       parameters: encodeParameters { writer in
         writer.member("prefix", prefix)
         writer.member("kinds", ["started"])
+        owners.write(to: &writer)
       })
     try epoll.add(connection.rawValue, .readable, token: Token.arrivals)
     return connection
   }
 
   private static func list(
-    _ state: String, _ prefix: String?, into board: inout WatchBoard, _ session: Session
+    _ state: String, _ prefix: String?, of owners: Owners, into board: inout WatchBoard,
+    _ session: Session
   ) throws {
     var connection = try session.connect()
     let reply = try ListReply(
@@ -93,6 +99,7 @@ struct LiveScreen: ~Copyable {
           writer.member("prefix", prefix)
           writer.member("state", state)
           writer.member("limit", Int64(mostNames))
+          owners.write(to: &writer)
         }))
     for countdown in reply.countdowns where board.names.count < mostNames {
       board.expect(countdown.name)
@@ -100,11 +107,11 @@ struct LiveScreen: ~Copyable {
   }
 
   private static func watch(
-    _ names: [String], _ session: Session, _ epoll: borrowing Epoll
+    _ names: [String], of owners: Owners, _ session: Session, _ epoll: borrowing Epoll
   ) throws -> Connection? {
     guard !names.isEmpty else { return nil }
     var connection = try session.connect()
-    try connection.beginWatching(names, intervalUSec: nil)
+    try connection.beginWatching(names, of: owners, intervalUSec: nil)
     try epoll.add(connection.rawValue, .readable, token: Token.watching)
     return connection
   }
@@ -157,7 +164,7 @@ struct LiveScreen: ~Copyable {
     }
     guard board.names.count != known else { return }
     watching = nil  // Closed first: it counts against the limit of streams.
-    watching = try Self.watch(board.names, session, epoll)
+    watching = try Self.watch(board.names, of: owners, session, epoll)
   }
 
   /// Whether it is to end.
