@@ -38,6 +38,8 @@ import Testing
           for frame in try prompt.framesSoFar() { heard.note(frame) }
         }
         #expect(try !caller.nextFrame().contains("\"error\""))
+        // A third of the ring at most behind: it reads, as fast as this machine lets it.
+        while heard.count < first - 4_000 { heard.note(try prompt.nextFrame()) }
       }
       while heard.count < count { heard.note(try prompt.nextFrame()) }
       #expect(heard.isEachOnce(of: count) && heard.gaps == 0)
