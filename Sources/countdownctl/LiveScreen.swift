@@ -3,14 +3,19 @@ import LinuxIO
 
 /// A table on the terminal that is kept up to date, until `q` is pressed or a signal says so.
 ///
-/// What is shown by name is watched. What was not named is looked up first, then watched, and a
-/// subscription tells of names that come: with a new one the watching begins anew.
+/// What is shown by name is watched. What was not named is listed first, then watched, and a
+/// subscription tells of names that come: with new ones the watching begins anew, now and then.
 struct LiveScreen: ~Copyable {
   private let session: Session
+  private let prefix: String?
   private let owners: Owners
   private var board: WatchBoard
   private var watching: Connection?
   private var arrivals: Connection?
+  /// Names have come that are not watched yet.
+  private var hasUnwatched = false
+  /// Boot time.
+  private var watchedAtUSec: Int64 = 0
 
   private let epoll: Epoll
   private let wake: TimerDescriptor
@@ -33,6 +38,8 @@ struct LiveScreen: ~Copyable {
   private static let mostNames = 1_000
   /// Between two drawings pass at least so many microseconds: a storm of news is shown at that rate.
   private static let restUSec: Int64 = 33_000
+  /// However many names come, the watching begins anew no more often than this.
+  private static let rewatchUSec: Int64 = 250_000
 
   /// - Parameter names: Those to show; empty shows all that begin with `prefix`.
   init(
@@ -51,9 +58,7 @@ struct LiveScreen: ~Copyable {
     if names.isEmpty {
       // Asked first, so that none falls between it and the lists.
       arrivals = try Self.subscribe(to: prefix, of: owners, session, epoll)
-      for state in ["running", "paused"] {
-        try Self.list(state, prefix, of: owners, into: &board, session)
-      }
+      try Self.list(prefix, of: owners, into: &board, session)
     }
     let watching = try Self.watch(board.names, of: owners, session, epoll)
     var input: TerminalInput?
@@ -62,6 +67,7 @@ struct LiveScreen: ~Copyable {
       try epoll.add(StandardStream.input.rawValue, .readable, token: Token.input)
     }
     self.session = session
+    self.prefix = prefix
     self.owners = owners
     self.board = board
     self.epoll = epoll
@@ -87,22 +93,28 @@ struct LiveScreen: ~Copyable {
     return connection
   }
 
+  /// Puts on the board what runs or is paused, as far as there is room, by name.
   private static func list(
-    _ state: String, _ prefix: String?, of owners: Owners, into board: inout WatchBoard,
-    _ session: Session
+    _ prefix: String?, of owners: Owners, into board: inout WatchBoard, _ session: Session
   ) throws {
-    var connection = try session.connect()
-    let reply = try ListReply(
-      connection.call(
+    for state in ["running", "paused"] {
+      var connection = try session.connect()
+      try connection.begin(
         "List",
         parameters: encodeParameters { writer in
           writer.member("prefix", prefix)
           writer.member("state", state)
-          writer.member("limit", Int64(mostNames))
           owners.write(to: &writer)
-        }))
-    for countdown in reply.countdowns where board.names.count < mostNames {
-      board.expect(countdown.name)
+        })
+      var continues = true
+      while continues, !board.isPartial {
+        guard let message = try connection.nextReply(timeoutMSec: session.patienceMSec) else {
+          throw ClientError.silent(seconds: Connection.patienceSeconds)
+        }
+        continues = message.continues
+        let reply = try ListReply(Members(parsing: message.parameters))
+        for countdown in reply.countdowns { board.expect(countdown.name, atMost: mostNames) }
+      }
     }
   }
 
@@ -124,6 +136,7 @@ struct LiveScreen: ~Copyable {
     defer { leave() }
     var events: [Epoll.Event] = []
     while true {
+      try watchArrivals()
       try draw()
       try epoll.wait(timeoutMSec: nil, into: &events)
       for event in events {
@@ -157,13 +170,21 @@ struct LiveScreen: ~Copyable {
     let known = board.names.count
     while let message = try arrivals?.nextReply(timeoutMSec: 0) {
       let reply = try SubscriptionReply(Members(parsing: message.parameters))
-      for name in reply.events.compactMap(\.name) where board.names.count < Self.mostNames {
-        board.expect(name)
-      }
+      for name in reply.events.compactMap(\.name) { board.expect(name, atMost: Self.mostNames) }
+      if reply.hasGap { try Self.list(prefix, of: owners, into: &board, session) }
       guard message.continues else { throw ClientError.closed }
     }
-    guard board.names.count != known else { return }
-    watching = nil  // Closed first: it counts against the limit of streams.
+    if board.names.count != known { hasUnwatched = true }
+  }
+
+  /// Watches those that have come as well, unless it was done a moment ago.
+  private mutating func watchArrivals() throws {
+    guard hasUnwatched, now.boottimeUSec - watchedAtUSec >= Self.rewatchUSec else { return }
+    hasUnwatched = false
+    watchedAtUSec = now.boottimeUSec
+    // Closed first, for it counts against the limit of streams: the daemon sees that before it reads
+    // what comes on a new connection.
+    watching = nil
     watching = try Self.watch(board.names, of: owners, session, epoll)
   }
 
@@ -219,11 +240,16 @@ struct LiveScreen: ~Copyable {
     let size = StandardStream.output.terminalSize ?? (columns: 80, rows: 24)
     let session = session
     let lines = board.lines(
-      columns: size.columns, height: size.rows, isStyled: session.hasColor, at: moment
+      columns: size.columns, height: size.rows, isStyled: session.hasColor,
+      hasKeys: input != nil, at: moment
     ) { session.time($0) }
     try write(lines)
     drawnAtUSec = moment.boottimeUSec
-    if let next = board.untilChange(at: moment) {
+    var next = board.untilChange(at: moment)
+    if hasUnwatched {
+      next = min(next ?? .max, watchedAtUSec + Self.rewatchUSec - moment.boottimeUSec)
+    }
+    if let next {
       try wake.arm(atNSec: (moment.boottimeUSec + max(next, Self.restUSec)) * 1_000)
     } else {
       try wake.disarm()

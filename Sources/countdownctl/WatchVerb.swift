@@ -12,8 +12,9 @@ extension Verb {
       .owner,
     ],
     details: [
-      "Without a name it shows all there are: the first 1000, the next to end first. Where the output",
-      "is no terminal names are needed; each change, and each step of what remains, is a line then.",
+      "Without a name it shows all there are, the next to end first; of more than 1000 that run or are",
+      "paused, the first by name. Where the output is no terminal names are needed; each change, and",
+      "each step of what remains, is a line then.",
     ],
     examples: ["watch", "watch tea eggs --interval 100ms", "watch --prefix orders/"],
     run: watch)
@@ -26,6 +27,7 @@ extension Verb {
     guard names.isEmpty || prefix == nil else {
       throw ParseError("names and a prefix: one of the two is enough")
     }
+    guard names.count <= 1_000 else { throw ParseError("at most 1000 names, not \(names.count)") }
     guard interval >= 50_000 else { throw ParseError("'--interval' must be at least 50ms") }
     if !session.isJSON, session.canRedraw {
       var screen = try LiveScreen(
@@ -33,7 +35,8 @@ extension Verb {
       return try screen.run()
     }
     guard !names.isEmpty else {
-      throw ParseError("without a terminal it needs names; 'subscribe' shows all that happens")
+      let place = session.isJSON ? "with --json" : "without a terminal"
+      throw ParseError("\(place) it needs names; 'subscribe' shows all that happens")
     }
     return try printLines(names, of: owners, intervalUSec: interval, session)
   }
