@@ -7,7 +7,6 @@
 
 It ends with status 0 and a line that says what was seen, or with an AssertionError.
 """
-import json
 import os
 import signal
 import socket
@@ -16,35 +15,7 @@ import subprocess
 import sys
 import time
 
-SERVICE_SOCKET = "/run/countdownd/io.countdownd.Countdown"
-
-
-class Peer:
-    """A connection to the daemon."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(10)
-        self.socket.connect(path)
-        self.received = b""
-
-    def send(self, *calls):
-        messages = [{"method": f"io.countdownd.Countdown.{method}", **rest} for method, rest in calls]
-        self.socket.sendall(b"".join(json.dumps(message).encode() + b"\0" for message in messages))
-
-    def reply(self):
-        """The next reply; None where the daemon has closed the connection."""
-        while b"\0" not in self.received:
-            piece = self.socket.recv(65536)
-            if not piece:
-                return None
-            self.received += piece
-        message, self.received = self.received.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **parameters):
-        self.send((method, {"parameters": parameters}))
-        return self.reply()["parameters"]
+from varlink_peer import Peer
 
 
 def expect_service(path, daemon):
@@ -135,7 +106,7 @@ def silent(program, directory):
 def stop():
     show = ["systemctl", "show", "--value", "-p", "MainPID", "countdownd"]
     pid = int(subprocess.check_output(show))
-    caller, subscriber = Peer(SERVICE_SOCKET), Peer(SERVICE_SOCKET)
+    caller, subscriber = Peer(), Peer()
     caller.call("Count")
     subscriber.send(("Subscribe", {"more": True}))
     assert subscriber.reply()["parameters"] == {"ready": True}
@@ -159,7 +130,7 @@ def stop():
 
 
 def many(count):
-    peers = [Peer(SERVICE_SOCKET) for _ in range(count)]
+    peers = [Peer() for _ in range(count)]
     for peer in peers:
         assert "running" in peer.call("Count")
     print(f"{count} clients at once were answered")

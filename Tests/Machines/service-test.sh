@@ -21,45 +21,15 @@ for program in countdownd countdownctl; do [ -x "$1/$program" ] || die "no progr
 payload=$(mktemp -d)
 trap '"$here/nspawn.sh" destroy; rm -rf "$payload"' EXIT
 
-guest() { "$here/nspawn.sh" run "$@"; }
-shown=0
-shows() { shown=$((shown + 1)); printf 'ok    %s\n' "$1"; }
-fails() {                            # fails SENTENCE WANTED GOT STATUS
-  printf 'FAIL  %s\n  wanted: %s\n  got (status %s): %s\n' "$1" "$2" "$4" "${3:0:4000}" >&2
-  { echo; guest 'systemctl status --no-pager --lines=0 countdownd; journalctl --no-pager -b -u countdownd'; } >&2 || true
-  exit 1
-}
-expect() {                           # expect SENTENCE GLOB CMD: it succeeds and says that
-  local out rc=0; out=$(guest "$3") || rc=$?
-  # shellcheck disable=SC2053  # a pattern it is
-  [ $rc = 0 ] && [[ $out == $2 ]] || fails "$1" "$2" "$out" $rc
-  shows "$1"
-}
-refuse() {                           # refuse SENTENCE GLOB CMD: it fails and says that
-  local out rc=0; out=$(guest "$3") || rc=$?
-  # shellcheck disable=SC2053
-  [ $rc != 0 ] && [[ $out == $2 ]] || fails "$1" "a failure, $2" "$out" $rc
-  shows "$1"
-}
+machine=nspawn.sh
+. "$here/checks.sh"
 
 S=/run/countdownd/io.countdownd.Countdown
 I=io.countdownd.Countdown
-install -D -t "$payload/usr/bin" "$1/countdownd" "$1/countdownctl"
-install -D -m644 -t "$payload/usr/lib/systemd/system" "$here/../../systemd/countdownd."{service,socket}
-install -D -m644 -t "$payload/usr/lib/systemd/catalog" "$here/../../systemd/catalog/countdownd.catalog"
+install_service "$payload" "$1"
 install -D -m644 "$here/../../systemd/countdownd.service.d/notify-reload.conf" "$payload/usr/local/lib/notify-reload.conf"
 install -D -m644 "$here/../../systemd/countdownd.socket.d/everybody.conf.example" "$payload/usr/local/lib/everybody.conf"
-install -D -m644 -t "$payload/etc/countdownd" "$here/../../config/countdownd.conf"
-install -D -m644 -t "$payload/usr/lib/sysusers.d" "$here/../../systemd/sysusers.d/countdownd.conf"
 install -D -m644 -t "$payload/usr/local/lib" "$here/service-peer.py"
-ln -s busybox "$payload/usr/bin/kill"   # The minimal guest has none; every real one has.
-cat >"$payload/usr/local/lib/clock.pl" <<'EOF'
-# adjtimex(2) that changes nothing: modes, its first field, is 0.
-my %number = (x86_64 => 159, aarch64 => 171);
-chomp(my $machine = `uname -m`);
-my $timex = "\0" x 512;
-exit(syscall($number{$machine}, $timex) < 0 ? 1 : 0);
-EOF
 # A network of its own, so that abstract socket names are the container's, too. nspawn itself forbids to
 # ask the clock's state; without CAP_SYS_TIME, which nobody in it has, nothing more can be done by that.
 "$here/nspawn.sh" start -p "$payload" -- --private-network --system-call-filter='adjtimex clock_adjtime'
@@ -112,6 +82,24 @@ expect 'status tells how many countdowns there are' \
   '*active (running)*Status: "Serving; 4 countdowns running, 1 paused, 0 ended"*' \
   'countdownctl start one 1h && countdownctl start two 1h && countdownctl pause two &&
    sleep 2.5 && systemctl status --no-pager countdownd'
+expect 'it knows which boot this is, and may ask whether the clock is synchronised' \
+  '*"bootID":"*same boot*no complaint' \
+  'countdownctl --json clocks &&
+   countdownctl --json clocks | grep -q "$(tr -d -- - </proc/sys/kernel/random/boot_id)" && echo same boot &&
+   journalctl --sync && ! journalctl -b -u countdownd | grep "Cannot ask" && echo no complaint'
+expect 'statistics tell what there is, root of the daemon as well' \
+  '*running*LATE BY UP TO*countdownd *of memory*MaxCountdowns *' \
+  'countdownctl --json start brief 1ms && sleep 0.2 && countdownctl statistics'
+expect 'a member is told of his own only' '*"running":1,*"sinceStart":{"started":1,*' \
+  'runuser -u member -- countdownctl --json statistics | grep -v "\"daemon\""'
+expect 'a stop of the process is told, in the journal under its id and by GetClocks' \
+  '*"AWAY_USEC":"*the daemon was away for*' \
+  'countdownctl --json start brief 300ms && pid=$(systemctl show -P MainPID countdownd) &&
+   varlinkctl call '"$S"' io.systemd.service.SetLogLevel "{\"level\":7}" &&
+   kill -STOP "$pid" && sleep 0.6 && kill -CONT "$pid" && sleep 0.2 && journalctl --sync &&
+   journalctl -b -u countdownd -o json MESSAGE_ID=f6158cc0fe494d408be66e8206ceb03d | tail -n 1 &&
+   varlinkctl call '"$S"' io.systemd.service.SetLogLevel "{\"level\":6}" &&
+   countdownctl clocks'
 log='journalctl --sync && journalctl -b -u countdownd -o json'
 expect 'the journal has its entries by the native protocol, with their priority' \
   '*"MESSAGE":"Listening; version *' "$log _TRANSPORT=journal PRIORITY=6"
@@ -215,7 +203,7 @@ done
 guest "rm -r $conf $dropin; systemctl daemon-reload; systemctl stop countdownd"
 
 # The clock's state can be asked in the sandbox.
-guest "mkdir -p $dropin && printf '[Service]\nExecStartPre=/usr/bin/perl /usr/local/lib/clock.pl\n' >$dropin/clock.conf
+guest "mkdir -p $dropin && printf '[Service]\nExecStartPre=/usr/bin/perl /usr/local/lib/adjtimex.pl\n' >$dropin/clock.conf
   systemctl daemon-reload"
 expect 'adjtimex can be called in the sandbox' 'active' 'systemctl start countdownd && systemctl is-active countdownd'
 guest "systemctl stop countdownd; rm -r $dropin; systemctl daemon-reload"
