@@ -27,6 +27,7 @@ YEAR = 8_766 * HOUR
 NOISE = 2_000  # So far apart two readings of a difference of clocks may lie here, and a sleep or a step.
 FOLDER = "/run/clock"
 EVENTS = f"{FOLDER}/events"
+WATCHED = f"{FOLDER}/watched"
 STATE = f"{FOLDER}/state"
 CLOCKS = {
     "boottime": time.CLOCK_BOOTTIME,
@@ -269,6 +270,16 @@ def record():
             file.write(json.dumps(told) + "\n")
             if told.get("ready"):
                 open(f"{FOLDER}/ready", "w").close()
+
+
+def watch():
+    """Writes down how those that last all the time are told to stand; until it is killed."""
+    watcher = Peer()
+    watcher.socket.settimeout(None)
+    watcher.send(("Watch", {"more": True, "parameters": {"names": [f"lasting/{clock}" for clock in CLOCKS]}}))
+    with open(WATCHED, "w", buffering=1) as file:
+        while (reply := watcher.reply()) is not None:
+            file.write(json.dumps(reply) + "\n")
 
 
 def begin():
@@ -661,6 +672,25 @@ def audit():
     assert not names, f"nobody expected {names}"
     shows(f"all in all {len(told.events)} events: one outcome for each countdown, nothing early")
 
+    lasting = {}
+    readings = []
+    with open(WATCHED) as file:
+        replies = [json.loads(line)["parameters"] for line in file]
+    for reply in replies:
+        for countdown in reply["countdowns"]:
+            if countdown["state"] == "running":
+                lasting.setdefault(countdown["name"], []).append(countdown)
+                readings.append(reply["now"]["boottimeUSec"])
+    for name in ("lasting/boottime", "lasting/monotonic"):
+        own = member(name.split("/")[1])
+        assert len({countdown["deadline"][own] for countdown in lasting[name]}) == 1, lasting[name]
+        remaining = [countdown["remainingUSec"] for countdown in lasting[name]]
+        assert remaining == sorted(remaining, reverse=True), remaining
+    moments = [one["at"]["boottimeUSec"] for one in state["discontinuities"][: state["before storm"] + 1]]
+    for moment, following in zip(moments, moments[1:]):
+        assert any(moment <= reading < following for reading in readings), (moment, following, readings)
+    shows("B02: who watches is told again at every step and sleep; the remainder of a length never grew")
+
     subprocess.check_call(["journalctl", "--sync"])
     entries = [
         json.loads(line)
@@ -692,14 +722,14 @@ def audit():
 
 
 SCENES = {scene.__name__.replace("_", "-"): scene for scene in (
-    record, begin, night_before, night_after, steps, back, leap, pause_before, pause_after, wake_before,
+    record, watch, begin, night_before, night_after, steps, back, leap, pause_before, pause_after, wake_before,
     wake_after, nudge_before, nudge_after, stopped, storm, crowd_before, crowd_calls, crowd_after, audit)}
 
 if len(sys.argv) != 2 or sys.argv[1] not in SCENES:
     sys.exit(__doc__ + "\nScenes: " + " ".join(SCENES))
 scene = SCENES[sys.argv[1]]
-if scene is record:
-    record()
+if scene in (record, watch):
+    scene()
     sys.exit()
 peer, told = Peer(), Told()
 state = {}

@@ -38,14 +38,16 @@ scene() {                            # scene NAME: each line that it prints is a
   while IFS= read -r line; do
     case $line in 'ok    '*) shows "${line#ok    }";; esac
   done <<<"$out"
-  [ $rc = 0 ] || fails "the scene $1" 'no failure' "${out##*ok    }" $rc
+  [ $rc = 0 ] || fails "the scene $1" 'no failure' "${out##*ok    }
+$(guest 'tail -n 3 /run/clock/*.log')" $rc
 }
 sleeps() { "$here/vm.sh" suspend "$1"; }
 
 sleeps 165420                        # B01: 45 h 57 min before the daemon starts.
 guest "mkdir /run/clock && systemd-sysusers && journalctl --update-catalog && systemctl start countdownd.socket countdownd
-  $peer record >/run/clock/log 2>&1 </dev/null &
-  until [ -e /run/clock/ready ]; do sleep 0.1; done"
+  $peer record >/run/clock/record.log 2>&1 </dev/null &
+  $peer watch >/run/clock/watch.log 2>&1 </dev/null &
+  until [ -e /run/clock/ready ] && [ -s /run/clock/watched ]; do sleep 0.1; done"
 scene begin
 scene night-before; sleeps 28800; scene night-after
 scene steps
@@ -61,7 +63,7 @@ scene nudge-before; sleeps 28800; scene nudge-after
 scene stopped
 scene storm
 scene crowd-before
-guest "$peer crowd-calls >/run/clock/caller 2>&1 </dev/null & echo \$! >/run/clock/pid
+guest "$peer crowd-calls >/run/clock/calls.log 2>&1 </dev/null & echo \$! >/run/clock/pid
   until [ -s /run/clock/calls ]; do sleep 0.1; done"
 sleeps 600; scene crowd-after
 guest 'kill $(cat /run/clock/pid)'
