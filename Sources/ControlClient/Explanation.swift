@@ -99,6 +99,14 @@ package struct Explanation: Equatable, Sendable {
       self.init(
         "\(Self.sizes[resource] ?? resource) has \(used) bytes, and the daemon takes at most \(limit)",
         advice: "shorten it, or have \(resource)= raised in countdownd.conf")
+    case "QuotaExceeded" where Self.perCall[fields.text("resource") ?? ""] != nil:
+      let things = Self.perCall[fields.text("resource") ?? ""] ?? "things"
+      let used = fields.number("used").map { "\($0)" } ?? "too many"
+      let limit = fields.number("limit").map { "\($0)" } ?? "fewer"
+      self.init("\(used) \(things) in one call are too many", advice: "\(limit) is the most")
+    case "QuotaExceeded" where fields.text("resource") == "NameBytes":
+      self.init(
+        "the daemon's memory for names is used up", advice: "cancel what is not needed")
     case "QuotaExceeded":
       let resource = harmless(fields.text("resource") ?? "a limit")
       let limit = fields.number("limit").map { " of \($0)" } ?? ""
@@ -121,6 +129,9 @@ package struct Explanation: Equatable, Sendable {
     }
   }
 
+  /// What a single call may hold only so many of, by the resource's name.
+  private static let perCall = ["NamesPerCall": "names", "CountdownsPerCall": "countdowns"]
+
   /// What the limits are about that bound the size of a single thing, by the resource's name.
   private static let sizes = ["MaxPayloadBytes": "the payload", "MaxMessageBytes": "the call"]
 
@@ -142,7 +153,7 @@ package struct Explanation: Equatable, Sendable {
   private static let parameterNames = [
     "durationUSec": "the length", "deadlineUSec": "the point in time", "graceUSec": "the grace",
     "repeatUSec": "the interval", "byUSec": "the length", "toRemainingUSec": "what should remain",
-    "heartbeatUSec": "the heartbeat",
+    "heartbeatUSec": "the heartbeat", "intervalUSec": "the interval",
   ]
 
   /// The errors that every Varlink service has, and any that this program does not know.

@@ -71,6 +71,8 @@ package struct WatchBoard: Sendable {
   private let isFixed: Bool
   private let unit: Remaining.Unit
   private(set) var rows: [Row] = []
+  /// Some that should stand there have found no place.
+  package private(set) var isPartial = false
 
   /// - Parameters:
   ///   - names: Those to show, in this order; one that comes twice is shown once. Empty shows whatever
@@ -86,8 +88,11 @@ package struct WatchBoard: Sendable {
   package var names: [String] { rows.map(\.name) }
 
   /// Gives a name its place, unless it has one, before it is told how it stands. O(rows).
-  package mutating func expect(_ name: String) {
-    if place(of: name) == nil { rows.append(Row(name: name)) }
+  ///
+  /// - Parameter limit: Where so many stand already, it gets none, and ``isPartial`` is set.
+  package mutating func expect(_ name: String, atMost limit: Int = .max) {
+    guard place(of: name) == nil else { return }
+    if rows.count < limit { rows.append(Row(name: name)) } else { isPartial = true }
   }
 
   /// Bytewise: to Swift, two names may be equal that differ.
@@ -127,10 +132,12 @@ package struct WatchBoard: Sendable {
   ///   - columns: The terminal's width, at least 20 to be of use.
   ///   - height: Its lines, at least 3.
   ///   - isStyled: Whether there may be colours.
+  ///   - hasKeys: Whether keys can be pressed.
   ///   - now: The moment shown.
   ///   - clock: What to say of a point in time; may be anything short.
   package mutating func lines(
-    columns width: Int, height: Int, isStyled: Bool, at now: Moment, clock: (Timestamp) -> String
+    columns width: Int, height: Int, isStyled: Bool, hasKeys: Bool, at now: Moment,
+    clock: (Timestamp) -> String
   ) -> [String] {
     tidy(at: now)
     let room = max(height - 2, 1)  // The headings, and the line at the end.
@@ -145,9 +152,11 @@ package struct WatchBoard: Sendable {
     let layout = Layout(cells, width: width)
     var lines = [layout.headings(isStyled: isStyled)]
     lines += cells.map { layout.line(of: $0, isStyled: isStyled) }
-    let rest = rows.count - shown.count
-    let note = rest > 0 ? "\(rest) more below; q quits" : "q quits"
-    lines.append(paint(fitted(note, to: width), .dim, isStyled))
+    var notes: [String] = []
+    if rows.count > shown.count { notes.append("\(rows.count - shown.count) more below") }
+    if isPartial { notes.append("not all there are") }
+    if hasKeys { notes.append("q quits") }
+    lines.append(paint(fitted(notes.joined(separator: "; "), to: width), .dim, isStyled))
     return lines
   }
 

@@ -306,7 +306,7 @@ package struct Service: ~Copyable {
     }
     let added = connections[index].pendingBytes - connections[index].countedBytes
     connections[index].countedBytes += added
-    scheduler.users[connections[index].user].unreadBytes += added
+    scheduler.users.addUnread(added, of: connections[index].user)
     unreadBytes += added
   }
 

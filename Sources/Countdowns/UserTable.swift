@@ -15,7 +15,7 @@ package struct UserTable: ~Copyable {
     package var connections = 0
     package var streams = 0
     /// Bytes of replies that its connections have not read.
-    package var unreadBytes = 0
+    package fileprivate(set) var unreadBytes = 0
     /// Names of this user's that are watched, each as often as it is.
     package var watched = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
@@ -80,6 +80,12 @@ package struct UserTable: ~Copyable {
       sum.1 += user.paused
       sum.2 += user.ended
     }
+  }
+
+  /// So many bytes more of a user's replies are unread; negative where they were read. Each call does it
+  /// twice, and to modify a user from another module takes memory.
+  package mutating func addUnread(_ bytes: Int, of index: UInt32) {
+    users[Int(index)].unreadBytes += bytes
   }
 
   package subscript(index: UInt32) -> Usage {

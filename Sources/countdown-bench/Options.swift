@@ -21,6 +21,12 @@ struct Options {
                --cycles times more, start all and expire all)
     lateness   how late a single countdown expires, beside a bare timerfd and epoll loop
                (--size others pending, --operations countdowns a round)
+    crowd      many due at the same instant, told to one subscriber, with calls meanwhile
+               (--size countdowns, --operations other subscribers)
+    fanout     events of 1 KiB to one subscriber, while another one does not read
+               (--size events)
+    list       calls while all countdowns are listed, beside calls alone
+               (--size countdowns)
     watch      how late the ticks of watched names are, and what they cost, beside a bare loop
                (--size names, 1000 a stream; --rounds seconds)
 

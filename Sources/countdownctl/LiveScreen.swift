@@ -3,13 +3,19 @@ import LinuxIO
 
 /// A table on the terminal that is kept up to date, until `q` is pressed or a signal says so.
 ///
-/// What is shown by name is watched. What was not named is looked up first, then watched, and a
-/// subscription tells of names that come: with a new one the watching begins anew.
+/// What is shown by name is watched. What was not named is listed first, then watched, and a
+/// subscription tells of names that come: with new ones the watching begins anew, now and then.
 struct LiveScreen: ~Copyable {
   private let session: Session
+  private let prefix: String?
+  private let owners: Owners
   private var board: WatchBoard
   private var watching: Connection?
   private var arrivals: Connection?
+  /// Names have come that are not watched yet.
+  private var hasUnwatched = false
+  /// Boot time.
+  private var watchedAtUSec: Int64 = 0
 
   private let epoll: Epoll
   private let wake: TimerDescriptor
@@ -32,9 +38,13 @@ struct LiveScreen: ~Copyable {
   private static let mostNames = 1_000
   /// Between two drawings pass at least so many microseconds: a storm of news is shown at that rate.
   private static let restUSec: Int64 = 33_000
+  /// However many names come, the watching begins anew no more often than this.
+  private static let rewatchUSec: Int64 = 250_000
 
   /// - Parameter names: Those to show; empty shows all that begin with `prefix`.
-  init(_ session: Session, names: [String], prefix: String?, intervalUSec: Int64) throws {
+  init(
+    _ session: Session, names: [String], prefix: String?, of owners: Owners, intervalUSec: Int64
+  ) throws {
     var board = WatchBoard(
       names: names, unit: Remaining.Unit(refreshedEveryUSec: intervalUSec))
     let signals = try SignalDescriptor([
@@ -47,18 +57,18 @@ struct LiveScreen: ~Copyable {
     var arrivals: Connection?
     if names.isEmpty {
       // Asked first, so that none falls between it and the lists.
-      arrivals = try Self.subscribe(to: prefix, session, epoll)
-      for state in ["running", "paused"] {
-        try Self.list(state, prefix, into: &board, session)
-      }
+      arrivals = try Self.subscribe(to: prefix, of: owners, session, epoll)
+      try Self.list(prefix, of: owners, into: &board, session)
     }
-    let watching = try Self.watch(board.names, session, epoll)
+    let watching = try Self.watch(board.names, of: owners, session, epoll)
     var input: TerminalInput?
     if StandardStream.input.isTerminal {
       input = try TerminalInput()
       try epoll.add(StandardStream.input.rawValue, .readable, token: Token.input)
     }
     self.session = session
+    self.prefix = prefix
+    self.owners = owners
     self.board = board
     self.epoll = epoll
     self.wake = wake
@@ -69,7 +79,7 @@ struct LiveScreen: ~Copyable {
   }
 
   private static func subscribe(
-    to prefix: String?, _ session: Session, _ epoll: borrowing Epoll
+    to prefix: String?, of owners: Owners, _ session: Session, _ epoll: borrowing Epoll
   ) throws -> Connection {
     var connection = try session.connect()
     try connection.begin(
@@ -77,34 +87,43 @@ struct LiveScreen: ~Copyable {
       parameters: encodeParameters { writer in
         writer.member("prefix", prefix)
         writer.member("kinds", ["started"])
+        owners.write(to: &writer)
       })
     try epoll.add(connection.rawValue, .readable, token: Token.arrivals)
     return connection
   }
 
+  /// Puts on the board what runs or is paused, as far as there is room, by name.
   private static func list(
-    _ state: String, _ prefix: String?, into board: inout WatchBoard, _ session: Session
+    _ prefix: String?, of owners: Owners, into board: inout WatchBoard, _ session: Session
   ) throws {
-    var connection = try session.connect()
-    let reply = try ListReply(
-      connection.call(
+    for state in ["running", "paused"] {
+      var connection = try session.connect()
+      try connection.begin(
         "List",
         parameters: encodeParameters { writer in
           writer.member("prefix", prefix)
           writer.member("state", state)
-          writer.member("limit", Int64(mostNames))
-        }))
-    for countdown in reply.countdowns where board.names.count < mostNames {
-      board.expect(countdown.name)
+          owners.write(to: &writer)
+        })
+      var continues = true
+      while continues, !board.isPartial {
+        guard let message = try connection.nextReply(timeoutMSec: session.patienceMSec) else {
+          throw ClientError.silent(seconds: Connection.patienceSeconds)
+        }
+        continues = message.continues
+        let reply = try ListReply(Members(parsing: message.parameters))
+        for countdown in reply.countdowns { board.expect(countdown.name, atMost: mostNames) }
+      }
     }
   }
 
   private static func watch(
-    _ names: [String], _ session: Session, _ epoll: borrowing Epoll
+    _ names: [String], of owners: Owners, _ session: Session, _ epoll: borrowing Epoll
   ) throws -> Connection? {
     guard !names.isEmpty else { return nil }
     var connection = try session.connect()
-    try connection.beginWatching(names, intervalUSec: nil)
+    try connection.beginWatching(names, of: owners, intervalUSec: nil)
     try epoll.add(connection.rawValue, .readable, token: Token.watching)
     return connection
   }
@@ -117,6 +136,7 @@ struct LiveScreen: ~Copyable {
     defer { leave() }
     var events: [Epoll.Event] = []
     while true {
+      try watchArrivals()
       try draw()
       try epoll.wait(timeoutMSec: nil, into: &events)
       for event in events {
@@ -150,14 +170,22 @@ struct LiveScreen: ~Copyable {
     let known = board.names.count
     while let message = try arrivals?.nextReply(timeoutMSec: 0) {
       let reply = try SubscriptionReply(Members(parsing: message.parameters))
-      for name in reply.events.compactMap(\.name) where board.names.count < Self.mostNames {
-        board.expect(name)
-      }
+      for name in reply.events.compactMap(\.name) { board.expect(name, atMost: Self.mostNames) }
+      if reply.hasGap { try Self.list(prefix, of: owners, into: &board, session) }
       guard message.continues else { throw ClientError.closed }
     }
-    guard board.names.count != known else { return }
-    watching = nil  // Closed first: it counts against the limit of streams.
-    watching = try Self.watch(board.names, session, epoll)
+    if board.names.count != known { hasUnwatched = true }
+  }
+
+  /// Watches those that have come as well, unless it was done a moment ago.
+  private mutating func watchArrivals() throws {
+    guard hasUnwatched, now.boottimeUSec - watchedAtUSec >= Self.rewatchUSec else { return }
+    hasUnwatched = false
+    watchedAtUSec = now.boottimeUSec
+    // Closed first, for it counts against the limit of streams: the daemon sees that before it reads
+    // what comes on a new connection.
+    watching = nil
+    watching = try Self.watch(board.names, of: owners, session, epoll)
   }
 
   /// Whether it is to end.
@@ -212,11 +240,16 @@ struct LiveScreen: ~Copyable {
     let size = StandardStream.output.terminalSize ?? (columns: 80, rows: 24)
     let session = session
     let lines = board.lines(
-      columns: size.columns, height: size.rows, isStyled: session.hasColor, at: moment
+      columns: size.columns, height: size.rows, isStyled: session.hasColor,
+      hasKeys: input != nil, at: moment
     ) { session.time($0) }
     try write(lines)
     drawnAtUSec = moment.boottimeUSec
-    if let next = board.untilChange(at: moment) {
+    var next = board.untilChange(at: moment)
+    if hasUnwatched {
+      next = min(next ?? .max, watchedAtUSec + Self.rewatchUSec - moment.boottimeUSec)
+    }
+    if let next {
       try wake.arm(atNSec: (moment.boottimeUSec + max(next, Self.restUSec)) * 1_000)
     } else {
       try wake.disarm()

@@ -12,8 +12,8 @@ extension Verb {
       "",
       "With '-' alone it starts what stands on the standard input, as it comes: on each line a JSON",
       "object with the parameters of Start, {\"name\":\"orders/1002\",\"durationUSec\":900000000}. What",
-      "became of each is told in their order. A line that makes no sense ends it, before any of those",
-      "that came with it is started.",
+      "became of each is told in their order. They are started together as they come, up to 1000 at",
+      "once; a line that makes no sense ends it, and none of its group is started.",
     ],
     examples: [
       "start tea 3min 30s",

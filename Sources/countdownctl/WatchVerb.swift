@@ -9,10 +9,12 @@ extension Verb {
     options: [
       Option("--prefix", "PREFIX", help: "all whose names begin so, and those that are started"),
       Option("--interval", "LENGTH", help: "the smallest step shown (default 1s; at least 50ms)"),
+      .owner,
     ],
     details: [
-      "Without a name it shows all there are: the first 1000, the next to end first. Where the output",
-      "is no terminal names are needed; each change, and each step of what remains, is a line then.",
+      "Without a name it shows all there are, the next to end first; of more than 1000 that run or are",
+      "paused, the first by name. Where the output is no terminal names are needed; each change, and",
+      "each step of what remains, is a line then.",
     ],
     examples: ["watch", "watch tea eggs --interval 100ms", "watch --prefix orders/"],
     run: watch)
@@ -21,26 +23,30 @@ extension Verb {
     let names = session.arguments.words
     let prefix = session.arguments["--prefix"]
     let interval = try session.arguments.length("--interval") ?? 1_000_000
+    let owners = try session.owners()
     guard names.isEmpty || prefix == nil else {
       throw ParseError("names and a prefix: one of the two is enough")
     }
+    guard names.count <= 1_000 else { throw ParseError("at most 1000 names, not \(names.count)") }
     guard interval >= 50_000 else { throw ParseError("'--interval' must be at least 50ms") }
     if !session.isJSON, session.canRedraw {
-      var screen = try LiveScreen(session, names: names, prefix: prefix, intervalUSec: interval)
+      var screen = try LiveScreen(
+        session, names: names, prefix: prefix, of: owners, intervalUSec: interval)
       return try screen.run()
     }
     guard !names.isEmpty else {
-      throw ParseError("without a terminal it needs names; 'subscribe' shows all that happens")
+      let place = session.isJSON ? "with --json" : "without a terminal"
+      throw ParseError("\(place) it needs names; 'subscribe' shows all that happens")
     }
-    return try printLines(names, intervalUSec: interval, session)
+    return try printLines(names, of: owners, intervalUSec: interval, session)
   }
 
   /// A line for each change and each step, until interrupted.
   private static func printLines(
-    _ names: [String], intervalUSec: Int64, _ session: Session
+    _ names: [String], of owners: Owners, intervalUSec: Int64, _ session: Session
   ) throws -> Int32 {
     var connection = try session.connect()
-    try connection.beginWatching(names, intervalUSec: intervalUSec)
+    try connection.beginWatching(names, of: owners, intervalUSec: intervalUSec)
     let unit = Remaining.Unit(refreshedEveryUSec: intervalUSec)
     while true {
       guard let message = try connection.nextReply(timeoutMSec: nil) else { continue }
@@ -60,12 +66,15 @@ extension Verb {
 
 extension Connection {
   /// Watches these; with an interval also at each multiple of it of what remains.
-  mutating func beginWatching(_ names: [String], intervalUSec: Int64?) throws(ClientError) {
+  mutating func beginWatching(
+    _ names: [String], of owners: Owners, intervalUSec: Int64?
+  ) throws(ClientError) {
     try begin(
       "Watch",
       parameters: encodeParameters { writer in
         writer.member("names", names)
         writer.member("intervalUSec", intervalUSec)
+        owners.write(to: &writer)
       })
   }
 }

@@ -59,6 +59,14 @@ import Testing
       "the call has 5000 bytes, and the daemon takes at most 4096"
     ),
     (
+      "QuotaExceeded", #"{"resource":"NamesPerCall","limit":1000,"used":1001}"#,
+      "1001 names in one call are too many"
+    ),
+    (
+      "QuotaExceeded", #"{"resource":"NameBytes","limit":10,"used":10}"#,
+      "the daemon's memory for names is used up"
+    ),
+    (
       "StorageFailed", #"{"errno":28,"errnoName":"ENOSPC"}"#,
       "the daemon could not store it (ENOSPC); nothing was done"
     ),

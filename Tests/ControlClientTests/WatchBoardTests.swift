@@ -25,7 +25,9 @@ import Testing
     _ board: inout WatchBoard, at boottime: Int64, columns: Int = 80, height: Int = 10,
     isStyled: Bool = false
   ) -> [String] {
-    board.lines(columns: columns, height: height, isStyled: isStyled, at: moment(boottime)) { _ in
+    board.lines(
+      columns: columns, height: height, isStyled: isStyled, hasKeys: true, at: moment(boottime)
+    ) { _ in
       "18:00:00"
     }
   }
@@ -122,6 +124,15 @@ import Testing
     let lines = Self.lines(&board, at: 0, height: 6)
     #expect(lines.count == 6)
     #expect(lines.last == "16 more below; q quits")
+  }
+
+  @Test func `one too many finds no place, and that is said`() throws {
+    var board = WatchBoard(names: [], unit: .seconds)
+    for name in ["a", "b", "b"] { board.expect(name, atMost: 2) }
+    #expect(!board.isPartial)
+    board.expect("c", atMost: 2)
+    #expect(board.names == ["a", "b"])
+    #expect(Self.lines(&board, at: 0).last == "not all there are; q quits")
   }
 
   @Test(arguments: [0, 1, 8, 20, 30, 40, 50, 64, 80, 200])

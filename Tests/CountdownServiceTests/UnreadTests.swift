@@ -139,6 +139,15 @@ struct UnreadTests {
     #expect(world.problems == [])
   }
 
+  @Test func `one that its host forgets counts no more`() {
+    let world = World(limits: limits)
+    makeLong(world, uid: 1_000)
+    let client = stalled(world, uid: 1_000)
+    #expect(unread(world, client) > 0)
+    world.service.forget(world.clients[client].id)
+    #expect(world.service.brokenInvariant() == nil)
+  }
+
   @Test func `a subscriber and a list that are not read stop as well`() {
     var limits = limits
     limits.queuedReplyBytes = 4 << 20

@@ -88,6 +88,24 @@ import Testing
     }
   }
 
+  @Test func `of more than one page all are shown, whatever has ended before them by name`() throws
+  {
+    try withDaemon { daemon in
+      var caller = try daemon.connect()
+      for index in 0..<400 {
+        _ = try caller.start("a/\(index)", 0)
+        _ = try caller.start("b/\(index)", 3_600_000_000 + Int64(index))
+      }
+      var terminal = try Terminal(Self.quoted(daemon.socketPath) + "watch")
+      try terminal.awaitScreen("394 more below; q quits")
+      for index in 400..<1_001 { _ = try caller.start("b/\(index)", 3_600_000_000) }
+      try terminal.awaitScreen("994 more below")
+      try terminal.awaitScreen("not all")
+      try terminal.press("q")
+      #expect(try terminal.wait() == .exited(status: 0))
+    }
+  }
+
   @Test func `interrupted, it leaves the screen as it was and says so with its status`() throws {
     try withDaemon { daemon in
       var terminal = try Terminal(Self.quoted(daemon.socketPath) + "watch tea; echo status $?")

@@ -82,6 +82,24 @@ expect 'status tells how many countdowns there are' \
   '*active (running)*Status: "Serving; 4 countdowns running, 1 paused, 0 ended"*' \
   'countdownctl start one 1h && countdownctl start two 1h && countdownctl pause two &&
    sleep 2.5 && systemctl status --no-pager countdownd'
+expect 'it knows which boot this is, and may ask whether the clock is synchronised' \
+  '*"bootID":"*same boot*no complaint' \
+  'countdownctl --json clocks &&
+   countdownctl --json clocks | grep -q "$(tr -d -- - </proc/sys/kernel/random/boot_id)" && echo same boot &&
+   journalctl --sync && ! journalctl -b -u countdownd | grep "Cannot ask" && echo no complaint'
+expect 'statistics tell what there is, root of the daemon as well' \
+  '*running*LATE BY UP TO*countdownd *of memory*MaxCountdowns *' \
+  'countdownctl --json start brief 1ms && sleep 0.2 && countdownctl statistics'
+expect 'a member is told of his own only' '*"running":1,*"sinceStart":{"started":1,*' \
+  'runuser -u member -- countdownctl --json statistics | grep -v "\"daemon\""'
+expect 'a stop of the process is told, in the journal under its id and by GetClocks' \
+  '*"AWAY_USEC":"*the daemon was away for*' \
+  'countdownctl --json start brief 300ms && pid=$(systemctl show -P MainPID countdownd) &&
+   varlinkctl call '"$S"' io.systemd.service.SetLogLevel "{\"level\":7}" &&
+   kill -STOP "$pid" && sleep 0.6 && kill -CONT "$pid" && sleep 0.2 && journalctl --sync &&
+   journalctl -b -u countdownd -o json MESSAGE_ID=f6158cc0fe494d408be66e8206ceb03d | tail -n 1 &&
+   varlinkctl call '"$S"' io.systemd.service.SetLogLevel "{\"level\":6}" &&
+   countdownctl clocks'
 log='journalctl --sync && journalctl -b -u countdownd -o json'
 expect 'the journal has its entries by the native protocol, with their priority' \
   '*"MESSAGE":"Listening; version *' "$log _TRANSPORT=journal PRIORITY=6"
