@@ -44,7 +44,9 @@ $(guest 'tail -n 3 /run/clock/*.log')" $rc
 sleeps() { "$here/vm.sh" suspend "$1"; }
 
 sleeps 165420                        # B01: 45 h 57 min before the daemon starts.
-guest "mkdir /run/clock && systemd-sysusers && journalctl --update-catalog && systemctl start countdownd.socket countdownd
+expect 'it starts, long after the machine did, and has clients' '' "
+  set -e; mkdir /run/clock; systemd-sysusers >/run/clock/sysusers.log 2>&1; journalctl --update-catalog
+  systemctl start countdownd.socket countdownd
   $peer record >/run/clock/record.log 2>&1 </dev/null &
   $peer watch >/run/clock/watch.log 2>&1 </dev/null &
   until [ -e /run/clock/ready ] && [ -s /run/clock/watched ]; do sleep 0.1; done"
