@@ -107,13 +107,6 @@ struct Connection: Sendable {
 enum Owners: Equatable, Sendable {
   case one(UInt32)
   case all
-
-  func contains(_ user: UInt32) -> Bool {
-    switch self {
-    case .one(let owner): user == owner
-    case .all: true
-    }
-  }
 }
 
 /// Which part of the countdowns is still to be told.

@@ -139,6 +139,27 @@ struct GetStatisticsTests {
     #expect(statistics(from: one)["streams"] == 0)
   }
 
+  @Test func `what the caller itself has not read counts as much as it is, be it partly sent`() {
+    let root = world.connect(uid: 0)
+    start("a", 60_000_000, from: root)
+    world.setReading(false, root)
+    world.keepBytes(of: root)
+    for _ in 0..<5 { world.post("Get", ["name": "a"], from: root) }
+    world.turn()
+    let id = world.clients[root].id
+    world.service.sent(400, to: id)
+    let waiting = world.service.withOutput(of: id) { $0.count }
+    world.post("GetStatistics", from: root)
+    world.turn()
+    let text = world.waitingText(for: root).utf8
+    let reply = text.split(separator: 0).last.flatMap { JSONTree(parsing: Array($0)) }
+    let own = reply?["parameters"]
+    #expect(waiting > 0 && own?["unreadReplyBytes"] == .integer(Int64(waiting)))
+    #expect(own?["daemon"]?["memory"]?["replyBytes"] == .integer(Int64(waiting)))
+    let all = statistics(["allOwners": true], from: world.connect(uid: 0))
+    #expect(all["unreadReplyBytes"] == .integer(Int64(text.count)))
+  }
+
   @Test(arguments: [
     (0, 0), (100, 0), (101, 1), (200, 1), (201, 2), (1_000, 3), (1_001, 4), (1_000_000, 12),
     (1_000_001, 13), (3_600_000_000, 22), (3_600_000_001, 23),
