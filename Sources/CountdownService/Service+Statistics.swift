@@ -123,7 +123,7 @@ extension JSONWriter {
 }
 
 extension Limits {
-  /// Those with a key in the configuration, under its name; lengths in µs.
+  /// Those with a key in the configuration, under its name and in the order of the keys; lengths in µs.
   fileprivate var named: [(String, Int64)] {
     [
       ("MaxCountdownsPerUser", Int64(countdownsPerUser)), ("MaxCountdowns", Int64(countdowns)),
@@ -133,6 +133,9 @@ extension Limits {
       ("MaxStreams", Int64(streams)), ("MaxPayloadBytes", Int64(payloadBytes)),
       ("MaxPayloadBytesPerUser", Int64(payloadBytesPerUser)),
       ("MaxMessageBytes", Int64(messageBytes)), ("MaxQueuedReplyBytes", Int64(queuedReplyBytes)),
+      ("MaxQueuedReplyBytesPerUser", Int64(queuedReplyBytesPerUser)),
+      ("MaxQueuedReplyBytesTotal", Int64(queuedReplyBytesTotal)),
+      ("RecentEventsBytesPerUser", Int64(recentEventsBytesPerUser)),
       ("RecentEventsBytes", Int64(recentEventsBytes)),
     ]
   }
