@@ -77,6 +77,7 @@ extension Service {
     var later: [Int] = []
     var firstLocked: OwnedName?
     for place in starting.open {
+      callBudget -= 1
       let name = OwnedName(user: starting.user, name: starting.items[place].name)
       let existing = scheduler.find(user: starting.user, name: name.name.span)
       if isFree(existing, name) {

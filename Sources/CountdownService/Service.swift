@@ -42,7 +42,7 @@ package struct Service: ~Copyable {
   var woken: [ConnectionID] = []
   private var touched: [ConnectionID] = []
   /// What calls may still cost in this turn: one each, one for each 512 bytes of it, and one for each
-  /// countdown that it looks at beyond the first. The last one may overdraw it.
+  /// countdown that it looks at or starts in a call of many. The last one may overdraw it.
   var callBudget = 0
   /// Calls that this turn handles for each connection.
   var callShare = 0
