@@ -127,13 +127,24 @@ extension Service {
       guard isAdmin else { throw .permissionDenied }
       return .all
     }
-    guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
+    owner = call.owner ?? scheduler.users[caller].uid
+    guard owner != scheduler.users[caller].uid else { return .one(caller) }
     guard isAdmin else { throw .permissionDenied }
-    switch call.command {
-    case .start, .startMany, .subscribe, .watch: return .one(scheduler.users.index(of: uid))
-    // Asking after somebody makes nobody known.
-    default: return .one(scheduler.users.known(uid))
+    // Naming somebody makes nobody known, unless he is given something: see ``known(_:uid:)``. Root is.
+    return .one(owner == 0 ? scheduler.users.index(of: 0) : scheduler.users.known(owner))
+  }
+
+  /// Makes the owner that a call names known, where he was not.
+  ///
+  /// - Parameter user: The index that he has so far.
+  /// - Returns: The one that he has from here on.
+  mutating func known(_ user: UInt32, uid: UInt32) throws(Refusal) -> UInt32 {
+    guard user == UserTable.nobody else { return user }
+    let used = scheduler.users.count
+    guard used < limits.namedUsers else {
+      throw .quotaExceeded(resource: .users, limit: limits.namedUsers, used: used)
     }
+    return scheduler.users.index(of: uid)
   }
 
   private mutating func perform(
@@ -149,7 +160,8 @@ extension Service {
       handOut(existing)
       switch try scheduler.decideStart(request, user: user, existing: existing) {
       case .standing(let id): writeStarted(id, created: false, to: index)
-      case .change(let plan):
+      case .change(var plan):
+        plan.user = try known(user, uid: owner)
         let created = plan.action == .start
         // One that only moves what stands keeps that one's payload.
         try carry(

@@ -54,7 +54,7 @@ extension Service {
       throw Refusal.quotaExceeded(
         resource: .countdownsPerCall, limit: limits.countdownsPerStart, used: items.count)
     }
-    var starting = ManyCall.Starting(user: user)
+    var starting = ManyCall.Starting(uid: owner, user: user)
     for (place, item) in items.enumerated() {
       starting.items.append(
         .init(
@@ -74,6 +74,7 @@ extension Service {
     // Moved out, so that it changes in place.
     guard var starting = connections[index].many?.starting else { return }
     connections[index].many?.starting = nil
+    if starting.user == UserTable.nobody { starting.user = scheduler.users.known(starting.uid) }
     var later: [Int] = []
     var firstLocked: OwnedName?
     for place in starting.open {
@@ -111,7 +112,9 @@ extension Service {
     do throws(Refusal) {
       switch try scheduler.decideStart(item.request, user: starting.user, existing: existing) {
       case .standing(let id): starting.results[place] = started(id, created: false)
-      case .change(let plan):
+      case .change(var plan):
+        starting.user = try known(starting.user, uid: starting.uid)
+        plan.user = starting.user
         let created = plan.action == .start
         let outcome = try submit(
           plan, of: existing, name: item.name, payload: created ? item.payload : nil,

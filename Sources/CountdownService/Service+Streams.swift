@@ -15,6 +15,8 @@ extension Service {
     }
     try checkRoomForStream(of: user)
     let prefix = try nameOrNone(request.prefix, in: message, "prefix")
+    var owners = owners
+    if case .one(let listenedTo) = owners { owners = .one(try known(listenedTo, uid: owner)) }
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
     let (seat, position) = recent.join(

@@ -16,7 +16,7 @@ extension Service {
   mutating func watch(
     _ request: WatchRequest, of owners: Owners, in message: Span<UInt8>, from index: Int
   ) throws {
-    guard case .one(let owner) = owners else { throw ServiceError.invalidParameter("allOwners") }
+    guard case .one(var user) = owners else { throw ServiceError.invalidParameter("allOwners") }
     guard request.names.count <= limits.namesPerWatch else {
       throw Refusal.quotaExceeded(
         resource: .namesPerCall, limit: limits.namesPerWatch, used: request.names.count)
@@ -35,18 +35,19 @@ extension Service {
       if seen.insert(name).inserted { names.append(name) }
     }
     try checkRoomForStream(of: connections[index].user)
+    user = try known(user, uid: owner)
     let id = connections[index].id
     let timer = scheduler.startTimer(token: id.token, inUSec: request.heartbeatUSec)
     connections[index].activity = .watching
     connections[index].watch = Watching(
-      names, of: owner, intervalUSec: request.intervalUSec, heartbeatUSec: request.heartbeatUSec,
+      names, of: user, intervalUSec: request.intervalUSec, heartbeatUSec: request.heartbeatUSec,
       timer: timer, at: scheduler.now.boottime)
     watchStreams.append(id)
     for (place, name) in names.enumerated() {
-      watchTable.add(.init(connection: id, place: place), to: OwnedName(user: owner, name: name))
+      watchTable.add(.init(connection: id, place: place), to: OwnedName(user: user, name: name))
     }
     scheduler.users[connections[index].user].streams += 1
-    scheduler.users[owner].watched += names.count
+    scheduler.users[user].watched += names.count
     queueWatch(index)
   }
 

@@ -81,8 +81,9 @@ package struct Service: ~Copyable {
   /// What callers ask of the daemon itself, for the host.
   var requests: [ControlRequest] = []
 
-  /// The name of the call that is being handled.
+  /// The name of the call that is being handled, and the uid of him whom it is about.
   var name: [UInt8] = []
+  var owner: UInt32 = 0
   /// The name of the event that is being told.
   var eventName: [UInt8] = []
   /// Reused by lists.
@@ -153,7 +154,12 @@ package struct Service: ~Copyable {
   /// - Parameter isAdmin: It may name other owners than itself, as root may.
   /// - Returns: Its connection; where a limit is reached, one that only tells so and closes.
   package mutating func open(uid: UInt32, isAdmin: Bool) -> ConnectionID {
-    let user = scheduler.users.index(of: uid)
+    let known = scheduler.users.known(uid)
+    let isStranger = known == UserTable.nobody && uid != 0
+    let isOneTooMany = isStranger && scheduler.users.count >= limits.users
+    // Who is turned away has no need to be known.
+    let isTurnedAway = isOneTooMany || isStranger && connectionCount >= limits.connections
+    let user = scheduler.users.index(of: isTurnedAway ? UserTable.strangers : uid)
     let id: ConnectionID
     if let index = freeConnections.popLast() {
       // Wraps after 2^32 connections in one place: no event is left over that long.
@@ -167,7 +173,9 @@ package struct Service: ~Copyable {
     connectionCount += 1
     scheduler.users[user].connections += 1
     let used = scheduler.users[user].connections
-    if uid != 0, used > limits.connectionsPerUser {
+    if isOneTooMany {
+      turnAway(id, .users, limit: limits.users, used: limits.users)
+    } else if uid != 0, !isTurnedAway, used > limits.connectionsPerUser {
       turnAway(id, .connectionsPerUser, limit: limits.connectionsPerUser, used: used - 1)
     } else if connectionCount > limits.connections {
       turnAway(id, .connections, limit: limits.connections, used: connectionCount - 1)

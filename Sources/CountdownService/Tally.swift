@@ -71,9 +71,11 @@ struct Tally: Sendable {
   }
 }
 
-/// Everybody's, by their index.
+/// Everybody's, by their index; kept of those only who did something, for each takes 3 KB.
 struct TallyTable: Sendable {
-  private var users: [Tally] = []
+  private var tallies: [Tally] = []
+  /// By user, the place of his; -1 where there is none.
+  private var places: [Int32] = []
   /// Which second of boot time it is.
   private var second: Int64 = 0
 
@@ -82,29 +84,37 @@ struct TallyTable: Sendable {
 
   /// Counts something for a user. O(1).
   mutating func note(_ kind: Tally.Kind, of user: UInt32) {
-    makeRoom(for: user)
-    users[Int(user)].note(kind, in: second)
+    tallies[place(of: user)].note(kind, in: second)
   }
 
   /// Counts how late one of his expiries was. O(1).
   mutating func note(latenessUSec: Int64, of user: UInt32) {
-    makeRoom(for: user)
-    users[Int(user)].note(latenessUSec: latenessUSec)
+    tallies[place(of: user)].note(latenessUSec: latenessUSec)
   }
 
-  private mutating func makeRoom(for user: UInt32) {
-    while users.count <= Int(user) { users.append(Tally()) }
+  /// Where his is, made where there was none. O(1), amortised.
+  private mutating func place(of user: UInt32) -> Int {
+    while places.count <= Int(user) { places.append(-1) }
+    if places[Int(user)] < 0 {
+      places[Int(user)] = Int32(tallies.count)
+      tallies.append(Tally())
+    }
+    return Int(places[Int(user)])
   }
 
   /// What there is of one user; of one who did nothing, nothing.
   func tally(of user: UInt32) -> Tally {
-    Int(user) < users.count ? users[Int(user)] : Tally()
+    guard Int(user) < places.count, places[Int(user)] >= 0 else { return Tally() }
+    return tallies[Int(places[Int(user)])]
   }
 
-  /// What there is of all together. O(users).
+  /// How many have one.
+  var count: Int { tallies.count }
+
+  /// What there is of all together. O(``count``).
   var tallyOfAll: Tally {
     var sum = Tally()
-    for user in users { sum.add(user, at: second) }
+    for tally in tallies { sum.add(tally, at: second) }
     return sum
   }
 

@@ -8,6 +8,10 @@ package struct Limits: Equatable, Sendable {
   package var retainedPerUser = 100_000
   /// How long an ended countdown stays readable, µs.
   package var retainEndedUSec: Int64 = 300_000_000
+  /// Users who are known at all: only who has connected, or has something, is. Each may take 4 KB.
+  package var users = 65_536
+  /// Beyond so many nobody becomes known by being named in a call: room is left for who connects.
+  package var namedUsers = 32_768
   /// Open connections of one user, and in all.
   package var connectionsPerUser = 1_024
   package var connections = 4_096

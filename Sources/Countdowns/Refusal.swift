@@ -22,6 +22,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case payloadBytesPerUser = "MaxPayloadBytesPerUser"
     case messageBytes = "MaxMessageBytes"
     case nameBytes = "NameBytes"
+    case users = "Users"
     case namesPerCall = "NamesPerCall"
     case countdownsPerCall = "CountdownsPerCall"
   }

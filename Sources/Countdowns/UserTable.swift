@@ -1,7 +1,7 @@
-/// Everybody who ever had a countdown or a connection, and what they use.
+/// Everybody who ever had a countdown or a connection, or was listened to, and what they use.
 ///
-/// A user is known by a dense index, so that nothing hot looks a uid up. Users are never removed:
-/// there are no more of them than accounts that may open the socket.
+/// A user is known by a dense index, so that nothing hot looks a uid up. Users are never removed: who
+/// adds one sees to it that there are not more of them than ``Limits`` allow.
 package struct UserTable: ~Copyable {
   /// What one user has.
   package struct Usage: Sendable {
@@ -51,6 +51,8 @@ package struct UserTable: ~Copyable {
 
   /// Nobody's index: no countdown is found by it.
   package static let nobody = UInt32.max
+  /// The uid under which those are kept who are turned away without becoming known: nobody has it.
+  package static let strangers = UInt32.max
 
   /// The user's index; ``nobody`` where the uid was never seen. O(1).
   package func known(_ uid: UInt32) -> UInt32 { indices[uid] ?? UserTable.nobody }
@@ -72,6 +74,11 @@ package struct UserTable: ~Copyable {
   }
 
   package var count: Int { users.count }
+
+  /// What a user has; of ``nobody``, nothing.
+  package func usage(of index: UInt32) -> Usage {
+    index == UserTable.nobody ? Usage(uid: UserTable.strangers) : users[Int(index)]
+  }
 
   /// Everybody's countdowns. O(users).
   package var counts: (running: Int, paused: Int, ended: Int) {
