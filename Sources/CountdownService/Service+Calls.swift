@@ -320,6 +320,8 @@ extension Service {
       }
     }
     for id in found { handOut(id) }
+    let bound = reachedBound(of: index)
+    let written = connections[index].output.count
     write(to: index) { service, writer in
       writer.beginReply()
       writer.key(.countdowns)
@@ -333,6 +335,11 @@ extension Service {
       writer.timestamp(.now, service.scheduler.now)
       writer.endReply()
     }
+    let added = connections[index].output.count - written
+    guard let bound, added > limits.listBytes else { return }
+    connections[index].output.removeLast(added)
+    noteOutput(index)
+    throw bound
   }
 
   /// A name that is not the parameter `name`.

@@ -47,6 +47,9 @@ extension Service {
 
   // MARK: StartMany
 
+  /// What a result may take besides its name, of which each byte may be escaped.
+  private static let resultBesidesName = 400
+
   mutating func startMany(
     _ items: [StartItem], of user: UInt32, in message: Span<UInt8>, from index: Int, isOneway: Bool
   ) throws {
@@ -60,6 +63,13 @@ extension Service {
         .init(
           name: try name(item.name, in: message, "countdowns[\(place)].name"),
           request: item.request, payload: item.payload.map { message.copy(of: $0) }))
+    }
+    // Once something is done it has to be told: before that it is seen to that there is room.
+    if let bound = reachedBound(of: index) {
+      let longest = starting.items.reduce(0) {
+        $0 + 2 * $1.name.count + Service.resultBesidesName
+      }
+      if longest > limits.listBytes { throw bound }
     }
     starting.open = Array(items.indices)
     starting.results = Array(repeating: [], count: items.count)

@@ -295,13 +295,28 @@ package struct Service: ~Copyable {
   func hasRoom(_ index: Int, below bytes: Int) -> Bool {
     let pending = connections[index].pendingBytes
     guard pending <= bytes else { return false }
-    if pending <= Service.unreadShare { return true }
-    let user = scheduler.users[connections[index].user]
-    guard unreadBytes <= max(limits.queuedReplyBytesTotal - limits.messageBytes, 0) else {
-      return false
+    return pending <= Service.unreadShare || reachedBound(of: index) == nil
+  }
+
+  /// Which bound on unread replies is reached, that of all or that of a connection's user: the longest
+  /// reply would go beyond it. `nil` while neither is.
+  ///
+  /// Until it is not, nobody is answered with more than a list has at once: what would be longer is
+  /// refused. So a connection has no more unread than its share and that, however many there are.
+  func reachedBound(of index: Int) -> Refusal? {
+    if unreadBytes > max(limits.queuedReplyBytesTotal - limits.messageBytes, 0) {
+      return .quotaExceeded(
+        resource: .queuedReplyBytesTotal, limit: limits.queuedReplyBytesTotal, used: unreadBytes)
     }
-    return user.uid == 0
-      || user.unreadBytes <= max(limits.queuedReplyBytesPerUser - limits.messageBytes, 0)
+    let user = scheduler.users[connections[index].user]
+    if user.uid != 0,
+      user.unreadBytes > max(limits.queuedReplyBytesPerUser - limits.messageBytes, 0)
+    {
+      return .quotaExceeded(
+        resource: .queuedReplyBytesPerUser, limit: limits.queuedReplyBytesPerUser,
+        used: user.unreadBytes)
+    }
+    return nil
   }
 
   /// Some dozens of short replies: who reads is not slowed down much by those who do not.

@@ -26,10 +26,11 @@ package struct Limits: Equatable, Sendable {
   /// Bytes of replies that one connection may leave unread before it is not read from any more.
   package var queuedReplyBytes = 4 << 20
   /// Bytes of replies that all connections of one user, and all of them, may leave unread before those
-  /// with more than a little are not read from any more.
+  /// with more than a little are not read from any more, and long replies are refused.
   package var queuedReplyBytesPerUser = 64 << 20
   package var queuedReplyBytesTotal = 256 << 20
-  /// Bytes at which a list is cut and goes on in the next reply.
+  /// Bytes at which a list is cut and goes on in the next reply; and the longest reply while too much is
+  /// unread.
   package var listBytes = 64 << 10
   /// Countdowns on one page of a list.
   package var pageLength = 10_000

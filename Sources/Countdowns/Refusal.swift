@@ -21,6 +21,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case payloadBytes = "MaxPayloadBytes"
     case payloadBytesPerUser = "MaxPayloadBytesPerUser"
     case messageBytes = "MaxMessageBytes"
+    case queuedReplyBytesPerUser = "MaxQueuedReplyBytesPerUser"
+    case queuedReplyBytesTotal = "MaxQueuedReplyBytesTotal"
     case nameBytes = "NameBytes"
     case users = "Users"
     case namesPerCall = "NamesPerCall"
