@@ -166,10 +166,7 @@ struct UnreadTests {
     #expect(world.problems == [])
   }
 
-  @Test(arguments: [false, true])
-  func `beyond a bound a StartMany with a long answer is refused before anything is done`(
-    isDelayed: Bool
-  ) {
+  @Test func `beyond a bound a StartMany with a long answer is refused before anything is done`() {
     let world = crowded(inAll: false)
     func start(_ count: Int, _ name: String) -> VirtualClient.Reply {
       let items = (0..<count).map { number -> JSONTree in
