@@ -54,7 +54,9 @@ extension Service {
       if connections[index].isDeaf { abandonStream(index) }
     }
     if input.count == 0 { spare.put(input.takeMemory()) }
-    if !connections[index].isClosing { swap(&input, &connections[index].input) }
+    guard !connections[index].isClosing else { return }
+    swap(&input, &connections[index].input)
+    noteInput(index)
   }
 
   /// Bytes of a call that cost as much as a short call does.

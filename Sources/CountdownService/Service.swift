@@ -23,6 +23,8 @@ internal import Varlink
 ///   under way, or is queued.
 /// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
 ///   something to tell whose output has left is queued.
+/// - Calls of which much has come, and the end has not, are counted, of each user and in all; who waits
+///   to send such a one could not have a place.
 /// - Unread replies are counted, of each user and in all; who has none, and nothing to be handled, keeps
 ///   no memory for either.
 /// - Every subscriber has a seat, and has heard no more than has happened.
@@ -51,6 +53,10 @@ package struct Service: ~Copyable {
   /// Unread replies of everybody, in bytes.
   private(set) var unreadBytes = 0
   var spare = SpareBuffers()
+  /// Calls of which much has come and the end has not, of everybody; and who waits to send one, in the
+  /// order in which they came to it.
+  var longCalls = 0
+  var longWaiting: [ConnectionID] = []
 
   /// The streams of those who watch, in the order of their calls, and which names they watch.
   var watchStreams: [ConnectionID] = []
@@ -145,6 +151,7 @@ package struct Service: ~Copyable {
       enqueue(index)
       touch(index)
     }
+    serveLongWaiting()
   }
 
   // MARK: Connections
@@ -199,6 +206,7 @@ package struct Service: ~Copyable {
       connections[index].input.use(spare.take())
     }
     connections[index].input.append(bytes)
+    noteInput(index)
     enqueue(index)
   }
 
@@ -239,6 +247,7 @@ package struct Service: ~Copyable {
     connectionCount -= 1
     connections[index].isOpen = false
     connections[index].input.removeAll()
+    noteInput(index)
     connections[index].isDeaf = true
     noteOutput(index)
     connections[index].many = nil
@@ -274,12 +283,17 @@ package struct Service: ~Copyable {
   /// size while that has not come whole, and only a little ahead while one waits for its turn, the
   /// connection is busy, or does not read its replies.
   private func hasRoom(_ index: Int) -> Bool {
-    if case .calling = connections[index].activity, mayBeAnswered(index),
-      !connections[index].input.holdsMessage
-    {
-      return connections[index].input.count <= limits.messageBytes
+    let bytes = connections[index].input.count
+    if awaitsMore(index) {
+      return bytes <= limits.messageBytes && (bytes < Service.aheadBytes || connections[index].isLong)
     }
-    return connections[index].input.count < Service.aheadBytes
+    return bytes < Service.aheadBytes
+  }
+
+  /// Whether the rest of its next call is all that it waits for.
+  private func awaitsMore(_ index: Int) -> Bool {
+    guard case .calling = connections[index].activity else { return false }
+    return !connections[index].input.holdsMessage && mayBeAnswered(index)
   }
 
   /// Whether its unread replies leave room for one more.
@@ -331,6 +345,66 @@ package struct Service: ~Copyable {
     connections[index].countedBytes += added
     scheduler.users.addUnread(added, of: connections[index].user)
     unreadBytes += added
+  }
+
+  // MARK: Long calls
+
+  /// A connection's input has changed. A call of which much has come takes a place for such, or waits for
+  /// one; it gives it back when it was handled, or never will be.
+  ///
+  /// What has come of calls is bounded so: with a place by the longest message, without by little more
+  /// than what is read ahead.
+  mutating func noteInput(_ index: Int) {
+    let holdsMuch =
+      connections[index].isOpen && connections[index].input.count >= Service.aheadBytes
+    guard connections[index].isLong else {
+      if holdsMuch, !connections[index].waitsToBeLong, awaitsMore(index) { becomeLong(index) }
+      return
+    }
+    switch connections[index].activity {
+    case .calling where holdsMuch, .blocked where holdsMuch: return
+    default: break
+    }
+    connections[index].isLong = false
+    longCalls -= 1
+    scheduler.users[connections[index].user].longCalls -= 1
+    serveLongWaiting()
+  }
+
+  private mutating func becomeLong(_ index: Int) {
+    guard mayBeLong(index) else {
+      connections[index].waitsToBeLong = true
+      longWaiting.append(connections[index].id)
+      return
+    }
+    connections[index].isLong = true
+    longCalls += 1
+    scheduler.users[connections[index].user].longCalls += 1
+  }
+
+  /// Whether there is a place for a long call of a connection's user. For his first there always is:
+  /// others cannot keep him waiting, and of those who wait for each other one goes on.
+  func mayBeLong(_ index: Int) -> Bool {
+    let user = scheduler.users[connections[index].user]
+    if user.longCalls == 0 { return true }
+    return longCalls < limits.longCalls
+      && (user.uid == 0 || user.longCalls < limits.longCallsPerUser)
+  }
+
+  /// A place may have become free: those who wait take it in their order. O(those who wait).
+  private mutating func serveLongWaiting() {
+    guard !longWaiting.isEmpty else { return }
+    let waiting = longWaiting
+    longWaiting.removeAll(keepingCapacity: true)
+    for id in waiting {
+      guard let index = place(of: id) else { continue }
+      connections[index].waitsToBeLong = false
+      // One that cannot use it now comes again when it can.
+      guard connections[index].input.count >= Service.aheadBytes, awaitsMore(index) else { continue }
+      becomeLong(index)
+      // The host is to hear that more is wanted, in a turn.
+      if connections[index].isLong { enqueue(index) }
+    }
   }
 
   /// So much is read ahead of a connection.
@@ -496,6 +570,7 @@ package struct Service: ~Copyable {
   mutating func close(_ index: Int) {
     connections[index].isClosing = true
     connections[index].input.removeAll()
+    noteInput(index)
     endStream(index)
     touch(index)
   }

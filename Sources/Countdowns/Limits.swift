@@ -23,6 +23,10 @@ package struct Limits: Equatable, Sendable {
   package var payloadBytesPerUser = 64 << 20
   /// Bytes of one message, either way, without its NUL.
   package var messageBytes = 1 << 20
+  /// Calls of one user, and of all, of which much has come and the end has not. Beyond so many the others'
+  /// are not read further; but each user may always send one.
+  package var longCallsPerUser = 16
+  package var longCalls = 64
   /// Bytes of replies that one connection may leave unread before it is not read from any more.
   package var queuedReplyBytes = 4 << 20
   /// Bytes of replies that all connections of one user, and all of them, may leave unread before those

@@ -16,6 +16,8 @@ package struct UserTable: ~Copyable {
     package var streams = 0
     /// Bytes of replies that its connections have not read.
     package fileprivate(set) var unreadBytes = 0
+    /// Calls of which much has come, and the end has not.
+    package var longCalls = 0
     /// Names of this user's that are watched, each as often as it is.
     package var watched = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
