@@ -5,10 +5,11 @@ internal import Varlink
 
 /// How much of everything there is, how often it happens, and how late.
 extension Service {
-  /// The reply to `GetStatistics`. O(1), and of all owners O(users).
+  /// The reply to `GetStatistics`. O(1), and of all owners O(users), which the turn is charged for.
   mutating func writeStatistics(of owners: Owners, to index: Int) {
     let isAdmin = connections[index].isAdmin
     let overdue = scheduler.oldestOverdueUSec()
+    if owners == .all { callBudget -= tallies.count }
     write(to: index) { service, writer in
       let tally = service.tally(of: owners)
       writer.beginReply()
@@ -35,33 +36,43 @@ extension Service {
     writer.field(.running, Int64(counts.running))
     writer.field(.paused, Int64(counts.paused))
     writer.field(.ended, Int64(counts.ended))
-    writer.field(.payloadBytes, sum(of: owners) { $0.payloadBytes })
-    writer.field(.connections, sum(of: owners) { $0.connections })
-    writer.field(.streams, sum(of: owners) { $0.streams })
-    // As counted, not as they stand: the caller's own are moved out while its reply is written.
-    let unread = owners == .all ? Int64(unreadBytes) : sum(of: owners) { $0.unreadBytes }
-    writer.field(.unreadReplyBytes, unread)
+    let use = use(of: owners)
+    writer.field(.payloadBytes, Int64(use.payloadBytes))
+    writer.field(.connections, Int64(use.connections))
+    writer.field(.streams, Int64(use.streams))
+    writer.field(.unreadReplyBytes, Int64(use.unreadBytes))
   }
 
-  /// How many countdowns the owner has, or everybody.
-  func counts(of owners: Owners) -> (running: Int, paused: Int, ended: Int) {
+  private struct Use {
+    var payloadBytes: Int
+    var connections: Int
+    var streams: Int
+    /// As counted, not as they stand: the caller's own are moved out while its reply is written.
+    var unreadBytes: Int
+  }
+
+  /// What else the owner uses, or everybody. O(1).
+  private func use(of owners: Owners) -> Use {
     switch owners {
-    case .all: return scheduler.users.counts
-    case .one(UserTable.nobody): return (0, 0, 0)
+    case .all:
+      return Use(
+        payloadBytes: scheduler.users.payloadBytes, connections: connectionCount,
+        streams: streamCount, unreadBytes: unreadBytes)
     case .one(let user):
-      let usage = scheduler.users[user]
-      return (usage.running, usage.paused, usage.ended)
+      let usage = scheduler.users.usage(of: user)
+      return Use(
+        payloadBytes: usage.payloadBytes, connections: usage.connections, streams: usage.streams,
+        unreadBytes: usage.unreadBytes)
     }
   }
 
-  /// Something of what the owner uses, or everybody.
-  private func sum(of owners: Owners, _ part: (UserTable.Usage) -> Int) -> Int64 {
+  /// How many countdowns the owner has, or everybody. O(1).
+  func counts(of owners: Owners) -> (running: Int, paused: Int, ended: Int) {
     switch owners {
-    case .one(UserTable.nobody): return 0
-    case .one(let user): return Int64(part(scheduler.users[user]))
-    case .all:
-      let users = 0..<UInt32(scheduler.users.count)
-      return users.reduce(0) { $0 + Int64(part(scheduler.users[$1])) }
+    case .all: return scheduler.users.counts
+    case .one(let user):
+      let usage = scheduler.users.usage(of: user)
+      return (usage.running, usage.paused, usage.ended)
     }
   }
 
@@ -78,7 +89,7 @@ extension Service {
     writer.field(.wheelBytes, Int64(footprint.wheelBytes))
     writer.field(.recordBytes, Int64(footprint.recordBytes))
     writer.field(.nameBytes, Int64(footprint.nameBytes + footprint.indexBytes))
-    writer.field(.payloadBytes, sum(of: .all) { $0.payloadBytes })
+    writer.field(.payloadBytes, Int64(scheduler.users.payloadBytes))
     writer.field(.eventBytes, Int64(recent.byteCount))
     writer.field(.replyBytes, Int64(unreadBytes))
     if let bytes = machine.residentBytes { writer.field(.residentBytes, Int64(bytes)) }

@@ -38,11 +38,13 @@ extension Service {
     if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
       throw .quotaExceeded(resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
     }
-    let all = recent.count + watchStreams.count
-    if all >= limits.streams {
-      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: all)
+    if streamCount >= limits.streams {
+      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: streamCount)
     }
   }
+
+  /// Subscriptions and watches of everybody.
+  var streamCount: Int { recent.count + watchStreams.count }
 
   /// Ends a subscription or a watch, if there is one.
   mutating func endStream(_ index: Int) {

@@ -38,6 +38,10 @@ package struct UserTable: ~Copyable {
   private var inOrder: [UInt32] = []
   /// Running, paused and starting, in all.
   package private(set) var live = 0
+  /// Everybody's countdowns, and the bytes of all payloads. Kept, not summed up: they are asked for in
+  /// every turn.
+  package private(set) var counts = (running: 0, paused: 0, ended: 0)
+  package private(set) var payloadBytes = 0
 
   package init() {}
 
@@ -82,15 +86,6 @@ package struct UserTable: ~Copyable {
     index == UserTable.nobody ? Usage(uid: UserTable.strangers) : users[Int(index)]
   }
 
-  /// Everybody's countdowns. O(users).
-  package var counts: (running: Int, paused: Int, ended: Int) {
-    users.reduce(into: (0, 0, 0)) { sum, user in
-      sum.0 += user.running
-      sum.1 += user.paused
-      sum.2 += user.ended
-    }
-  }
-
   /// So many bytes more of a user's replies are unread; negative where they were read. Each call does it
   /// twice, and to modify a user from another module takes memory.
   package mutating func addUnread(_ bytes: Int, of index: UInt32) {
@@ -100,8 +95,15 @@ package struct UserTable: ~Copyable {
   package subscript(index: UInt32) -> Usage {
     _read { yield users[Int(index)] }
     _modify {
-      let before = users[Int(index)].live
-      defer { live += users[Int(index)].live - before }
+      let before = users[Int(index)]
+      defer {
+        let after = users[Int(index)]
+        live += after.live - before.live
+        counts.running += after.running - before.running
+        counts.paused += after.paused - before.paused
+        counts.ended += after.ended - before.ended
+        payloadBytes += after.payloadBytes - before.payloadBytes
+      }
       yield &users[Int(index)]
     }
   }

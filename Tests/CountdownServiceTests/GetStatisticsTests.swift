@@ -160,6 +160,23 @@ struct GetStatisticsTests {
     #expect(all["unreadReplyBytes"] == .integer(Int64(text.count)))
   }
 
+  @Test func `a turn answers no more of them about all than it may look at users`() {
+    world.checksInvariants = false
+    for uid in 1_000..<1_500 as Range<UInt32> {
+      world.call("Count", from: world.connect(uid: uid))
+    }
+    let root = world.connect(uid: 0)
+    for _ in 0..<100 { world.post("GetStatistics", ["allOwners": true], from: root) }
+    for turn in 1...3 {
+      world.turn()
+      // The last one may overdraw what a turn has: 2048, by the 500 users that it looks at.
+      #expect(world.written.count == 5, "turn \(turn)")
+    }
+    world.settle()
+    #expect(world.clients[root].calls.allSatisfy { $0.isAnswered })
+    #expect(world.problems == [])
+  }
+
   @Test(arguments: [
     (0, 0), (100, 0), (101, 1), (200, 1), (201, 2), (1_000, 3), (1_001, 4), (1_000_000, 12),
     (1_000_001, 13), (3_600_000_000, 22), (3_600_000_001, 23),
