@@ -105,8 +105,10 @@ extension Service {
     if watch.nextTelling <= now.boottime {
       for place in watch.crossings.indices where watch.crossings[place] <= now.boottime {
         guard let id = watch.items[place].id else { continue }
-        watch.noteCrossing(
-          of: place, remainingUSec: scheduler.remainingUSec(of: id), at: now.boottime)
+        let remaining = scheduler.remainingUSec(of: id)
+        if watch.noteCrossing(of: place, remainingUSec: remaining, at: now.boottime) {
+          hasCrossed = true
+        }
       }
     }
     let isSilent = now.boottime - watch.lastTold >= watch.heartbeatUSec

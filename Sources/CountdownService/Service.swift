@@ -63,6 +63,8 @@ package struct Service: ~Copyable {
   var watchTable = WatchTable()
   /// Those of them with something to tell, in the order in which they came to it.
   var watchQueue: [ConnectionID] = []
+  /// Whether a crossing has come in this turn.
+  var hasCrossed = false
   /// How the clocks stood to each other when the watchers were last told of it.
   var watchedAnchor: Reading
 
@@ -445,6 +447,7 @@ package struct Service: ~Copyable {
 
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
+    hasCrossed = false
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     let now = scheduler.now
     discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
@@ -482,6 +485,10 @@ package struct Service: ~Copyable {
     serveWatches()
     serveStreams()
   }
+
+  /// Whether this turn tells something because its time has come: nothing of it may leave before the
+  /// turn's reading has really passed.
+  package var hasToldByTime: Bool { scheduler.hasExpired || hasCrossed }
 
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake {

@@ -122,7 +122,7 @@ package struct Host: ~Copyable {
       if machineWatch.isDue(at: clocks.boottimeNSec) { askMachine() }
       service.turn(at: Reading(roundingUp: clocks))
       for request in service.takeRequests() { carryOut(request) }
-      if service.scheduler.hasExpired { hold(until: clocks) }
+      if service.hasToldByTime { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
       if let discontinuity = service.discontinuity { report(discontinuity) }
       if let late = service.scheduler.takeLate() { lateLog.note(late) }
@@ -190,7 +190,7 @@ package struct Host: ~Copyable {
   }
 
   /// Waits, less than a microsecond, until the reading that was rounded up has really passed: what
-  /// expired by it is not told before.
+  /// its time has come for by it is not told before.
   ///
   /// A step of the wall clock in between must not hold it for long.
   private func hold(until reading: ClockReading) {

@@ -295,6 +295,26 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  /// The host then waits until the reading, which was rounded up, has really passed.
+  @Test func `what is told because its time has come is known to be, and nothing else`() {
+    let world = World()
+    let client = world.connect()
+    start(world, "a", 350_000, from: client)
+    _ = watch(world, ["a"], ["intervalUSec": 100_000])
+    let begin = world.clock.reading.boottime
+    var moments: [Int64] = []
+    world.afterTurn = {
+      if $0.service.hasToldByTime { moments.append($0.clock.reading.boottime - begin) }
+    }
+    world.call("Pause", ["name": "a"], from: client)
+    world.call("Resume", ["name": "a"], from: client)
+    world.run(29_000_000)
+    #expect(moments == [50_000, 150_000, 250_000, 350_000])
+    world.run(60_000_000)
+    #expect(moments.count == 4, "a heartbeat is no crossing")
+    #expect(world.problems == [])
+  }
+
   @Test func `a multiple that is met exactly is told once, and one interval is the last`() {
     let world = World()
     let client = world.connect()
