@@ -420,18 +420,3 @@ extension Service {
     }
   }
 }
-
-extension Span<UInt8> {
-  /// A copy of some of the bytes.
-  func copy(of range: Range<Int>) -> [UInt8] {
-    [UInt8](capacity: range.count) { output in
-      for index in range { output.append(self[index]) }
-    }
-  }
-  /// Appends the bytes to an array.
-  func append(to array: inout [UInt8]) {
-    array.append(addingCapacity: count) { (output: inout OutputSpan<UInt8>) in
-      for index in indices { output.append(self[index]) }
-    }
-  }
-}

@@ -244,7 +244,7 @@ extension Service {
     let slice = page
     for id in slice where cancelling.failure == nil {
       callBudget -= 1
-      let name = OwnedName(user: user, name: nameBytes(of: id))
+      let name = OwnedName(user: user, name: scheduler.nameBytes(of: id))
       guard isFree(id, name) else {
         waitAlone(for: name, index)
         return false

@@ -21,8 +21,8 @@ extension Service {
       throw Refusal.quotaExceeded(
         resource: .namesPerCall, limit: limits.namesPerWatch, used: request.names.count)
     }
-    if let interval = request.intervalUSec, !Bounds.tick.contains(interval) {
-      throw Refusal.outOfRange(parameter: "intervalUSec", bounds: Bounds.tick)
+    if let interval = request.intervalUSec, !Bounds.watchInterval.contains(interval) {
+      throw Refusal.outOfRange(parameter: "intervalUSec", bounds: Bounds.watchInterval)
     }
     guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
       throw Refusal.outOfRange(parameter: "heartbeatUSec", bounds: Bounds.heartbeat)
@@ -72,7 +72,7 @@ extension Service {
   /// nothing of its owner's is watched.
   mutating func noteChange(_ event: Event) {
     guard scheduler.users[event.user].watched > 0 else { return }
-    noteChange(of: OwnedName(user: event.user, name: nameBytes(of: event.id)), isGone: false)
+    noteChange(of: OwnedName(user: event.user, name: scheduler.nameBytes(of: event.id)), isGone: false)
   }
 
   private mutating func noteChange(of name: OwnedName, isGone: Bool) {

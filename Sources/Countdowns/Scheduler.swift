@@ -235,24 +235,17 @@ package struct Scheduler: ~Copyable {
     guard lateUSec > notedAfterUSec else { return }
     guard var all = late else {
       late = LateExpiries(
-        lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid)
+        lateUSec: lateUSec, name: nameBytes(of: event.id), owner: users[event.user].uid)
       return
     }
     if lateUSec > all.worstUSec {
       all.add(
         LateExpiries(
-          lateUSec: lateUSec, name: copiedName(of: event.id), owner: users[event.user].uid))
+          lateUSec: lateUSec, name: nameBytes(of: event.id), owner: users[event.user].uid))
     } else {
       all.addOne()
     }
     late = all
-  }
-
-  private func copiedName(of id: EntryID) -> [UInt8] {
-    let name = name(of: id)
-    return [UInt8](capacity: name.count) { output in
-      for index in name.indices { output.append(name[index]) }
-    }
   }
 
   /// The late expiries since it was last asked; `nil` if there were none.
@@ -455,7 +448,7 @@ package struct Scheduler: ~Copyable {
     dropExtra(id)
     let record = table[id.index]
     if users[record.user].watched > 0 {
-      removed.append(RemovedName(user: record.user, name: copiedName(of: id)))
+      removed.append(RemovedName(user: record.user, name: nameBytes(of: id)))
     }
     let wasListed = index.remove(id.index, in: table)
     precondition(wasListed, "a countdown was not in the index of names")
