@@ -75,7 +75,7 @@ package struct Host: ~Copyable {
       at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(
-        version: version, uid: CurrentProcess.effectiveUserID, bootID: try BootID.read()),
+        version: version, uid: CurrentProcess.effectiveUserID, bootID: Host.bootID(log)),
       reserving: min(settings.limits.countdowns, Host.reservation))
     service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
@@ -88,6 +88,16 @@ package struct Host: ~Copyable {
     self.timer = timer
     self.clockChange = clockChange
     self.signals = signals
+  }
+
+  /// It is only told: nothing stands or falls with it.
+  private static func bootID(_ log: LogQueue) -> String {
+    do throws(SystemCallError) {
+      return try BootID.read()
+    } catch {
+      log.send(.warning, "\(error); GetClocks tells zeros as the boot's ID")
+      return BootID.unknown
+    }
   }
 
   /// For so many countdowns address space is reserved at once; more only cost a copy now and then. A
