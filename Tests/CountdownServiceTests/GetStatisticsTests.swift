@@ -255,18 +255,48 @@ struct GetStatisticsTests {
     #expect(statistics(from: client)["oldestOverdueUSec"] == nil)
   }
 
-  @Test func `one that was cancelled or moved while it was due is overdue no more`() {
+  @Test(arguments: [
+    ("Get", nil), ("Cancel", "AlreadyExpired"), ("Extend", "AlreadyExpired"), ("Restart", nil),
+  ])
+  func `one that a call came for while it was due is overdue no more`(
+    method: String, error: String?
+  ) {
     let client = world.connect()
     startCrowd(1_025, from: client)
     start("late", 1_400_000, from: client)
     world.clock.run(1_500_000)
     // The call that comes for it hands the last one of the crowd out; then the later one is first.
-    world.post("Get", ["name": "n1024"], from: client)
+    let more: [String: JSONTree] = method == "Extend" ? ["byUSec": 1] : [:]
+    world.post(
+      method, .object(more.merging(["name": "n1024"]) { _, new in new }), from: client)
+    world.post("GetStatistics", from: client)
+    world.turn()
+    let replies = world.clients[client].calls.suffix(2).map { $0.replies.last }
+    #expect(replies[0]?.errorName == error)
+    #expect(replies[1]?["oldestOverdueUSec"] == 100_000)
+    world.settle()
+    #expect(counts(statistics(from: client))[1] == 1_026)
+    #expect(world.problems == [])
+  }
+
+  @Test func `one that was moved away by a step back while it was due is overdue no more`() {
+    let client = world.connect()
+    startCrowd(2_048, from: client)
+    let deadline = world.clock.reading.realtime + 1_200_000
+    world.call("Start", ["name": "r", "deadlineUSec": .integer(deadline)], from: client)
+    world.clock.run(1_500_000)
+    world.turn()
+    // One half of the crowd was told, and the other is in this turn: then it is first.
+    world.clock.step(-10_000_000)
     world.post("GetStatistics", from: client)
     world.turn()
     let reply = world.clients[client].calls.last?.replies.last
-    #expect(reply?["oldestOverdueUSec"] == 100_000)
+    #expect(reply?["sinceStart"]?["expired"] == 2_048)
+    #expect(reply?["oldestOverdueUSec"] == nil)
     world.settle()
+    #expect(world.call("Get", ["name": "r"], from: client)["countdown"]?["state"] == "running")
+    world.run(9_700_000)
+    #expect(counts(statistics(from: client))[1] == 2_049)
     #expect(world.problems == [])
   }
 

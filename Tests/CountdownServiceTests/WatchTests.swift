@@ -117,7 +117,7 @@ struct WatchTests {
       ])
   }
 
-  @Test func `one that is missed or late says so`() {
+  @Test func `one that expires late says by how much`() {
     let world = World()
     let watcher = watch(world, ["a"])
     start(world, "a", 1_000_000, from: world.connect())
