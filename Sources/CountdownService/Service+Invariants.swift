@@ -75,7 +75,8 @@ extension Service {
       waiting.insert(connection.id)
       if mayBeLong(place) { return "a long call waits, and could go on" }
     }
-    for user in longOfUser.indices where scheduler.users[UInt32(user)].longCalls != longOfUser[user] {
+    for user in longOfUser.indices
+    where scheduler.users[UInt32(user)].longCalls != longOfUser[user] {
       return "of user \(user) \(longOfUser[user]) calls are long, not as many as counted"
     }
     guard longCalls == longOfUser.reduce(0, +) else {

@@ -287,7 +287,8 @@ package struct Service: ~Copyable {
   private func hasRoom(_ index: Int) -> Bool {
     let bytes = connections[index].input.count
     if awaitsMore(index) {
-      return bytes <= limits.messageBytes && (bytes < Service.aheadBytes || connections[index].isLong)
+      let isWithin = bytes < Service.aheadBytes || connections[index].isLong
+      return isWithin && bytes <= limits.messageBytes
     }
     return bytes < Service.aheadBytes
   }
@@ -402,7 +403,9 @@ package struct Service: ~Copyable {
       guard let index = place(of: id) else { continue }
       connections[index].waitsToBeLong = false
       // One that cannot use it now comes again when it can.
-      guard connections[index].input.count >= Service.aheadBytes, awaitsMore(index) else { continue }
+      guard awaitsMore(index), connections[index].input.count >= Service.aheadBytes else {
+        continue
+      }
       becomeLong(index)
       // The host is to hear that more is wanted, in a turn.
       if connections[index].isLong { enqueue(index) }
