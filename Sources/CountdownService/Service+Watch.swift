@@ -72,7 +72,8 @@ extension Service {
   /// nothing of its owner's is watched.
   mutating func noteChange(_ event: Event) {
     guard scheduler.users[event.user].watched > 0 else { return }
-    noteChange(of: OwnedName(user: event.user, name: scheduler.nameBytes(of: event.id)), isGone: false)
+    let name = scheduler.nameBytes(of: event.id)
+    noteChange(of: OwnedName(user: event.user, name: name), isGone: false)
   }
 
   private mutating func noteChange(of name: OwnedName, isGone: Bool) {

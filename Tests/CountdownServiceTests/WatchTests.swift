@@ -370,7 +370,7 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
-  @Test func `paused and ended ones have no crossings, and one that goes on has them by what remains`() {
+  @Test func `paused and ended ones have no crossings, and one that goes on has them anew`() {
     let world = World()
     let client = world.connect()
     start(world, "a", 1_000_000, from: client)
@@ -459,7 +459,7 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
-  @Test func `sleep is told to those who watch what runs, and moves the crossings of monotonic ones`() {
+  @Test func `sleep is told to who watches what runs, and moves the crossings of monotonic ones`() {
     let world = World()
     let client = world.connect()
     start(world, "m", 100_000_000, ["clock": "monotonic"], from: client)
