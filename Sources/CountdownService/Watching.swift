@@ -11,7 +11,8 @@ internal import TimingWheel
 ///   was told takes no more room there than the names do.
 /// - One that is up to date and runs has a crossing if an interval is asked for and more than one
 ///   interval remains; no other has any.
-/// - The timer waits no longer than until the crossings to be told next.
+/// - The timer waits no longer than until the crossings to be told next; but where something is still to
+///   be told, for a stream that is not read, what they were to be told with may be gone since.
 struct Watching: Sendable {
   struct Item: Sendable {
     let name: [UInt8]
@@ -169,6 +170,8 @@ struct Watching: Sendable {
       }
       if !item.isDirty, item.id == nil, item.isRunning { return "name \(place) runs nowhere" }
     }
-    return timerAt <= nextWake ? nil : "the timer waits until \(timerAt), past \(nextWake)"
+    let slack = firstDirty == nil ? 0 : Self.togetherUSec
+    return timerAt <= nextWake + slack
+      ? nil : "the timer waits until \(timerAt), past \(nextWake)"
   }
 }

@@ -82,6 +82,7 @@ final class WatchOracle {
     }
     var names: Set<String> = []
     var latest: Int64?
+    var hidden: Int64 = 0
     for countdown in reply["countdowns"]?.array ?? [] {
       let name = countdown["name"]?.string ?? ""
       let key = Oracle.Key(uid: stream.uid, name: name)
@@ -105,12 +106,18 @@ final class WatchOracle {
           }
           latest = max(latest ?? 0, level - remaining)
           tickCount += 1
+        } else if lastShift <= last.turn, let old = last.standing,
+          let level = crossing(of: last, stream), old.remaining(at: reading) <= level
+        {
+          // It had come to its multiple in this turn, before it changed.
+          hidden = max(hidden, level - old.remaining(at: reading))
         }
       }
       stream.told[name] = Told(
         standing: standing, remaining: remaining, turn: world.readings.count)
     }
-    guard let latest else { return }
+    guard var latest else { return }
+    latest = max(latest, hidden)
     for (name, told) in stream.told where told.turn < world.readings.count {
       let key = Oracle.Key(uid: stream.uid, name: name)
       guard lastShift <= told.turn, oracle.lastChange[key] ?? 0 <= told.turn,
