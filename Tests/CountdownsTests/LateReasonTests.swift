@@ -143,6 +143,13 @@ import Testing
         $0.suspend(20 * second)
         $0.step(-12 * second)
       } == nil)
+    // Due before it slept, and after the step it is as if it had slept for 4 s.
+    #expect(
+      try told(.realtime) {
+        $0.run(15 * second)
+        $0.suspend(20 * second)
+        $0.step(-16 * second)
+      } == "9000000 overload")
   }
 
   @Test func `what a backward step took back is not told of when time comes there again`() throws {
