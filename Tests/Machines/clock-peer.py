@@ -27,6 +27,7 @@ YEAR = 8_766 * HOUR
 NOISE = 2_000  # So far apart two readings of a difference of clocks may lie here, and a sleep or a step.
 FOLDER = "/run/clock"
 EVENTS = f"{FOLDER}/events"
+WATCHED = f"{FOLDER}/watched"
 STATE = f"{FOLDER}/state"
 CLOCKS = {
     "boottime": time.CLOCK_BOOTTIME,
@@ -77,7 +78,7 @@ def until(clock, instant):
         time.sleep(max(instant - now(clock), 1_000) / SECOND)
 
 
-def wait_for(condition, what, seconds=60):
+def wait_for(condition, what, seconds=100):
     limit = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < limit, f"not within {seconds} s: {what}"
@@ -271,6 +272,16 @@ def record():
                 open(f"{FOLDER}/ready", "w").close()
 
 
+def watch():
+    """Writes down how those that last all the time are told to stand; until it is killed."""
+    watcher = Peer()
+    watcher.socket.settimeout(None)
+    watcher.send(("Watch", {"more": True, "parameters": {"names": [f"lasting/{clock}" for clock in CLOCKS]}}))
+    with open(WATCHED, "w", buffering=1) as file:
+        while (reply := watcher.reply()) is not None:
+            file.write(json.dumps(reply) + "\n")
+
+
 def begin():
     state.update(expected={}, seen={}, noticed=0, discontinuities=[], asleep=asleep(), offset=offset())
     state["pid"] = main_pid()
@@ -309,6 +320,9 @@ def night_before():
     start("night/repeats", HOUR // 2, repeatUSec=HOUR)
     start("night/b02", 10 * HOUR)
     start("night/r9h", 9 * HOUR, "realtime")
+    over = 8 * HOUR + 8 * SECOND
+    for clock, length in (("boottime", over), ("realtime", over), ("monotonic", 12 * SECOND)):
+        start(f"night/after {clock}", length, clock)
     told.wait(*(f"night/before {clock}" for clock in CLOCKS))
     shows("before the sleep: one of each clock expires, not early")
     for name in NIGHT_DURING + ("night/b36 y", "night/m3h", "night/b02", "night/r9h"):
@@ -357,6 +371,8 @@ def night_after():
     assert HOUR > event["lateUSec"] >= 0, event
     shows("one that repeats is told once, for the newest occurrence, with how many were overrun")
     cancel("night/repeats", "night/b02", "night/r9h", "night/m3h")
+    told.wait(*(f"night/after {clock}" for clock in CLOCKS))
+    shows("after the sleep: one of each clock expires, not early")
     expect_lasting()
 
 
@@ -618,7 +634,9 @@ def crowd_before():
 
 
 def crowd_calls():
-    """A client that calls all the time."""
+    """A client that calls all the time; until it is killed."""
+    with open(f"{FOLDER}/caller", "w") as file:
+        file.write(str(os.getpid()))
     with open(f"{FOLDER}/calls", "w", buffering=1) as file:
         while True:
             file.write(f"{get('lasting/boottime')[1]['boottimeUSec']}\n")
@@ -628,6 +646,8 @@ def crowd_calls():
 def crowd_after():
     names = [f"crowd/{place}" for place in range(CROWD)]
     events = told.wait(*names)
+    with open(f"{FOLDER}/caller") as file:
+        os.kill(int(file.read()), signal.SIGKILL)
     expect_order(events)
     assert events[0]["lateUSec"] > events[-1]["lateUSec"] > 0
     assert events[0]["at"]["boottimeUSec"] >= state["before sleep"]["boottime"] + slept() - NOISE
@@ -661,6 +681,25 @@ def audit():
     assert not names, f"nobody expected {names}"
     shows(f"all in all {len(told.events)} events: one outcome for each countdown, nothing early")
 
+    lasting = {}
+    readings = []
+    with open(WATCHED) as file:
+        replies = [json.loads(line)["parameters"] for line in file]
+    for reply in replies:
+        for countdown in reply["countdowns"]:
+            if countdown["state"] == "running":
+                lasting.setdefault(countdown["name"], []).append(countdown)
+                readings.append(reply["now"]["boottimeUSec"])
+    for name in ("lasting/boottime", "lasting/monotonic"):
+        own = member(name.split("/")[1])
+        assert len({countdown["deadline"][own] for countdown in lasting[name]}) == 1, lasting[name]
+        remaining = [countdown["remainingUSec"] for countdown in lasting[name]]
+        assert remaining == sorted(remaining, reverse=True), remaining
+    moments = [one["at"]["boottimeUSec"] for one in state["discontinuities"][: state["before storm"] + 1]]
+    for moment, following in zip(moments, moments[1:]):
+        assert any(moment <= reading < following for reading in readings), (moment, following, readings)
+    shows("B02: who watches is told again at every step and sleep; the remainder of a length never grew")
+
     subprocess.check_call(["journalctl", "--sync"])
     entries = [
         json.loads(line)
@@ -692,14 +731,14 @@ def audit():
 
 
 SCENES = {scene.__name__.replace("_", "-"): scene for scene in (
-    record, begin, night_before, night_after, steps, back, leap, pause_before, pause_after, wake_before,
+    record, watch, begin, night_before, night_after, steps, back, leap, pause_before, pause_after, wake_before,
     wake_after, nudge_before, nudge_after, stopped, storm, crowd_before, crowd_calls, crowd_after, audit)}
 
 if len(sys.argv) != 2 or sys.argv[1] not in SCENES:
     sys.exit(__doc__ + "\nScenes: " + " ".join(SCENES))
 scene = SCENES[sys.argv[1]]
-if scene is record:
-    record()
+if scene in (record, watch):
+    scene()
     sys.exit()
 peer, told = Peer(), Told()
 state = {}
