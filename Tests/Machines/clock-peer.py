@@ -585,14 +585,14 @@ def storm():
     names = []
     for number in range(40):
         names.append(f"storm/r{number}")
-        start(names[-1], base + chance.randrange(500_000, 5 * SECOND) - now("realtime"), "realtime")
+        start(names[-1], base + chance.randrange(2 * SECOND, 6 * SECOND) - now("realtime"), "realtime")
     for number in range(20):
         for clock in ("boottime", "monotonic"):
             names.append(f"storm/{clock[0]}{number}")
             start(names[-1], chance.randrange(500_000, 4 * SECOND), clock)
     first = offset()
     history = [(0, first)]  # Since when, on boottime, the wall clock is so far from that.
-    ends = now("boottime") + 4 * SECOND
+    ends = now("boottime") + 5 * SECOND
     while now("boottime") < ends or len(history) < 100:
         by = chance.choice((1, -1)) * 10 ** chance.randrange(2, 8) * chance.randrange(1, 10) // 10
         if abs(offset() + by - first) > 10 * SECOND:
