@@ -24,7 +24,7 @@ final class Simulation {
   private var weights: [(action: Action, weight: Int)] = []
   private let lengths: [ClosedRange<Int64>] = [
     0...0, 1...200, 1_000...100_000, 1_000_000...10_000_000, 60_000_000...900_000_000,
-    3_600_000_000...864_000_000_000,
+    3_600_000_000...864_000_000_000, 864_000_000_000...7_776_000_000_000,
   ]
 
   private enum Action: CaseIterable {
@@ -223,7 +223,7 @@ final class Simulation {
     case .runToWake:
       if case .at(let instant) = world.service.nextWake {
         let wait = Int64(instant.rawValue) - world.clock.reading.boottime
-        if wait > .days(10) { return }
+        if wait > .days(100) { return }
         world.clock.run(max(wait + .random(in: -1...1, using: &random), 0))
       }
     case .runLong:
@@ -235,7 +235,7 @@ final class Simulation {
     case .stepForward: step(1)
     case .stepBack: step(-1)
     case .stallLoop:
-      let wait = Int64.random(in: lengths[3...4].randomElement(using: &random)!, using: &random)
+      let wait = Int64.random(in: lengths[3...].randomElement(using: &random)!, using: &random)
       world.clock.run(wait)
     }
   }

@@ -32,6 +32,7 @@ struct SimulationTests {
     var coverage = Coverage()
     var events = 0
     var ticks = 0
+    var passed: Int64 = 0
     for seed in 1_000..<1_048 as Range<UInt64> {
       for isDelayed in [false, true] {
         let outcome = Simulation(seed: seed, isDelayed: isDelayed).run(steps: 100)
@@ -39,9 +40,11 @@ struct SimulationTests {
         coverage.formUnion(outcome.coverage)
         events += outcome.events
         ticks += outcome.ticks
+        passed += outcome.passedUSec
       }
     }
     #expect(events > 1_000 && ticks > 1_000)
+    #expect(passed / 96 > .days(60))
     let interface = InterfaceDescription.countdown
     #expect(coverage.methods == Set(interface.methods.keys))
     // The limits are far away, and it is the host that reads a configuration.
