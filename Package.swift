@@ -82,7 +82,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ConfigurationTests",
-      dependencies: ["Configuration", "Countdowns", "SystemdSyntax", "LinuxIO", "TestSupport"],
+      dependencies: [
+        "Configuration", "CountdownService", "Countdowns", "SystemdSyntax", "LinuxIO",
+        "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "DaemonHostTests",

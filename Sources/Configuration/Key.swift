@@ -58,10 +58,10 @@ package struct Key: Sendable {
       "Connections of all users together."),
     Key(
       "MaxStreamsPerUser", .count(\.limits.streamsPerUser, 1...1_000_000),
-      "Subscriptions that one user may have open."),
+      "Subscriptions and watches that one user may have open."),
     Key(
       "MaxStreams", .count(\.limits.streams, 1...1_000_000),
-      "Subscriptions of all users together."),
+      "Subscriptions and watches of all users together."),
     // A hundred of them, each with a name and what else is told of a countdown, must fit the longest
     // message: that is what GetMany answers with.
     Key(

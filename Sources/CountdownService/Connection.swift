@@ -40,6 +40,10 @@ struct Connection: Sendable {
   var sent = 0
   /// As how many bytes its unread replies count among those of its user and of all.
   var countedBytes = 0
+  /// Much of a call has come, and it has one of the places for such.
+  var isLong = false
+  /// It waits for such a place.
+  var waitsToBeLong = false
   var activity = Activity.calling
   /// What its call of many changes has come to; while it lasts.
   var many: ManyCall?
@@ -107,13 +111,6 @@ struct Connection: Sendable {
 enum Owners: Equatable, Sendable {
   case one(UInt32)
   case all
-
-  func contains(_ user: UInt32) -> Bool {
-    switch self {
-    case .one(let owner): user == owner
-    case .all: true
-    }
-  }
 }
 
 /// Which part of the countdowns is still to be told.

@@ -18,7 +18,9 @@ struct ManyCall: Sendable {
       let payload: [UInt8]?
     }
 
-    let user: UInt32
+    /// Whose they are to be; `user` is nobody until one of them was accepted.
+    let uid: UInt32
+    var user: UInt32
     var items: [Item] = []
     /// The places of those that are not decided yet, in order.
     var open: [Int] = []

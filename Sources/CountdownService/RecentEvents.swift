@@ -171,7 +171,7 @@ struct RecentEvents: ~Copyable {
 
   /// The members of the group that is served next, ``nextSeat``.
   ///
-  /// Before any of them is told, all go to where their news begin: see ``position(of:from:)``.
+  /// Before any of them is told, all go to where their news begin: see ``position(in:from:)``.
   func members(of seat: Seat) -> [Audience.Member] {
     audiences[seat.audience].groups[seat.group].members
   }

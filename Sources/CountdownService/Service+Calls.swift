@@ -54,7 +54,9 @@ extension Service {
       if connections[index].isDeaf { abandonStream(index) }
     }
     if input.count == 0 { spare.put(input.takeMemory()) }
-    if !connections[index].isClosing { swap(&input, &connections[index].input) }
+    guard !connections[index].isClosing else { return }
+    swap(&input, &connections[index].input)
+    noteInput(index)
   }
 
   /// Bytes of a call that cost as much as a short call does.
@@ -127,13 +129,24 @@ extension Service {
       guard isAdmin else { throw .permissionDenied }
       return .all
     }
-    guard let uid = call.owner, uid != scheduler.users[caller].uid else { return .one(caller) }
+    owner = call.owner ?? scheduler.users[caller].uid
+    guard owner != scheduler.users[caller].uid else { return .one(caller) }
     guard isAdmin else { throw .permissionDenied }
-    switch call.command {
-    case .start, .startMany, .subscribe, .watch: return .one(scheduler.users.index(of: uid))
-    // Asking after somebody makes nobody known.
-    default: return .one(scheduler.users.known(uid))
+    // Naming somebody makes nobody known, unless he is given something: see ``known(_:uid:)``. Root is.
+    return .one(owner == 0 ? scheduler.users.index(of: 0) : scheduler.users.known(owner))
+  }
+
+  /// Makes the owner that a call names known, where he was not.
+  ///
+  /// - Parameter user: The index that he has so far.
+  /// - Returns: The one that he has from here on.
+  mutating func known(_ user: UInt32, uid: UInt32) throws(Refusal) -> UInt32 {
+    guard user == UserTable.nobody else { return user }
+    let used = scheduler.users.count
+    guard used < limits.namedUsers else {
+      throw .quotaExceeded(resource: .users, limit: limits.namedUsers, used: used)
     }
+    return scheduler.users.index(of: uid)
   }
 
   private mutating func perform(
@@ -149,7 +162,8 @@ extension Service {
       handOut(existing)
       switch try scheduler.decideStart(request, user: user, existing: existing) {
       case .standing(let id): writeStarted(id, created: false, to: index)
-      case .change(let plan):
+      case .change(var plan):
+        plan.user = try known(user, uid: owner)
         let created = plan.action == .start
         // One that only moves what stands keeps that one's payload.
         try carry(
@@ -308,6 +322,8 @@ extension Service {
       }
     }
     for id in found { handOut(id) }
+    let bound = reachedBound(of: index)
+    let written = connections[index].output.count
     write(to: index) { service, writer in
       writer.beginReply()
       writer.key(.countdowns)
@@ -321,6 +337,11 @@ extension Service {
       writer.timestamp(.now, service.scheduler.now)
       writer.endReply()
     }
+    let added = connections[index].output.count - written
+    guard let bound, added > limits.listBytes else { return }
+    connections[index].output.removeLast(added)
+    noteOutput(index)
+    throw bound
   }
 
   /// A name that is not the parameter `name`.
@@ -396,21 +417,6 @@ extension Service {
     case ServiceInterface.name: Array(ServiceInterface.text.utf8)
     case ServiceControl.name: Array(ServiceControl.text.utf8)
     default: throw .interfaceNotFound(interface)
-    }
-  }
-}
-
-extension Span<UInt8> {
-  /// A copy of some of the bytes.
-  func copy(of range: Range<Int>) -> [UInt8] {
-    [UInt8](capacity: range.count) { output in
-      for index in range { output.append(self[index]) }
-    }
-  }
-  /// Appends the bytes to an array.
-  func append(to array: inout [UInt8]) {
-    array.append(addingCapacity: count) { (output: inout OutputSpan<UInt8>) in
-      for index in indices { output.append(self[index]) }
     }
   }
 }

@@ -62,7 +62,27 @@ extension Service {
     guard unreadBytes == unreadOfUser.reduce(0, +) else {
       return "\(unreadOfUser.reduce(0, +)) bytes are unread, not \(unreadBytes)"
     }
-    return spare.brokenInvariant()
+    return spare.brokenInvariant() ?? brokenLongCalls()
+  }
+
+  private borrowing func brokenLongCalls() -> String? {
+    var longOfUser: [Int] = Array(repeating: 0, count: scheduler.users.count)
+    var waiting: Set<ConnectionID> = []
+    for (place, connection) in connections.enumerated() where connection.isOpen {
+      if connection.isLong { longOfUser[Int(connection.user)] += 1 }
+      if connection.isLong, connection.waitsToBeLong { return "a long call waits for what it has" }
+      guard connection.waitsToBeLong else { continue }
+      waiting.insert(connection.id)
+      if mayBeLong(place) { return "a long call waits, and could go on" }
+    }
+    for user in longOfUser.indices
+    where scheduler.users[UInt32(user)].longCalls != longOfUser[user] {
+      return "of user \(user) \(longOfUser[user]) calls are long, not as many as counted"
+    }
+    guard longCalls == longOfUser.reduce(0, +) else {
+      return "\(longOfUser.reduce(0, +)) calls are long, not \(longCalls)"
+    }
+    return waiting.isSubset(of: longWaiting) ? nil : "a long call waits, and nobody knows"
   }
 
   private borrowing func brokenMemory(_ connection: Connection) -> String? {

@@ -136,12 +136,12 @@ extension Service {
         }
         let isFull = written == limit || looked >= Service.entriesPerPiece
         if isFull || writer.count >= fullAt {
-          listing.after = nameBytes(of: id)
+          listing.after = scheduler.nameBytes(of: id)
           return false
         }
       }
       if let last = page.last, page.count == wanted {
-        listing.after = nameBytes(of: last)
+        listing.after = scheduler.nameBytes(of: last)
         continue
       }
       goToNextOwner(&listing)
@@ -173,11 +173,6 @@ extension Service {
       scheduler.collect(
         user: user, prefix: listing.prefix.span, after: nil, limit: limit, into: &page)
     }
-  }
-
-  func nameBytes(of id: EntryID) -> [UInt8] {
-    let name = scheduler.name(of: id)
-    return name.copy(of: name.indices)
   }
 
   private func decoded(_ text: JSONString?, in message: Span<UInt8>) -> [UInt8] {

@@ -47,6 +47,9 @@ extension Service {
 
   // MARK: StartMany
 
+  /// What a result may take besides its name, of which each byte may be escaped.
+  private static let resultBesidesName = 400
+
   mutating func startMany(
     _ items: [StartItem], of user: UInt32, in message: Span<UInt8>, from index: Int, isOneway: Bool
   ) throws {
@@ -54,12 +57,19 @@ extension Service {
       throw Refusal.quotaExceeded(
         resource: .countdownsPerCall, limit: limits.countdownsPerStart, used: items.count)
     }
-    var starting = ManyCall.Starting(user: user)
+    var starting = ManyCall.Starting(uid: owner, user: user)
     for (place, item) in items.enumerated() {
       starting.items.append(
         .init(
           name: try name(item.name, in: message, "countdowns[\(place)].name"),
           request: item.request, payload: item.payload.map { message.copy(of: $0) }))
+    }
+    // Once something is done it has to be told: before that it is seen to that there is room.
+    if let bound = reachedBound(of: index) {
+      let longest = starting.items.reduce(0) {
+        $0 + 2 * $1.name.count + Service.resultBesidesName
+      }
+      if longest > limits.listBytes { throw bound }
     }
     starting.open = Array(items.indices)
     starting.results = Array(repeating: [], count: items.count)
@@ -74,9 +84,11 @@ extension Service {
     // Moved out, so that it changes in place.
     guard var starting = connections[index].many?.starting else { return }
     connections[index].many?.starting = nil
+    if starting.user == UserTable.nobody { starting.user = scheduler.users.known(starting.uid) }
     var later: [Int] = []
     var firstLocked: OwnedName?
     for place in starting.open {
+      callBudget -= 1
       let name = OwnedName(user: starting.user, name: starting.items[place].name)
       let existing = scheduler.find(user: starting.user, name: name.name.span)
       if isFree(existing, name) {
@@ -110,7 +122,9 @@ extension Service {
     do throws(Refusal) {
       switch try scheduler.decideStart(item.request, user: starting.user, existing: existing) {
       case .standing(let id): starting.results[place] = started(id, created: false)
-      case .change(let plan):
+      case .change(var plan):
+        starting.user = try known(starting.user, uid: starting.uid)
+        plan.user = starting.user
         let created = plan.action == .start
         let outcome = try submit(
           plan, of: existing, name: item.name, payload: created ? item.payload : nil,
@@ -230,7 +244,7 @@ extension Service {
     let slice = page
     for id in slice where cancelling.failure == nil {
       callBudget -= 1
-      let name = OwnedName(user: user, name: nameBytes(of: id))
+      let name = OwnedName(user: user, name: scheduler.nameBytes(of: id))
       guard isFree(id, name) else {
         waitAlone(for: name, index)
         return false

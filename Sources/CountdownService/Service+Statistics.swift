@@ -5,10 +5,11 @@ internal import Varlink
 
 /// How much of everything there is, how often it happens, and how late.
 extension Service {
-  /// The reply to `GetStatistics`. O(connections), and of all owners O(users).
+  /// The reply to `GetStatistics`. O(1), and of all owners O(users), which the turn is charged for.
   mutating func writeStatistics(of owners: Owners, to index: Int) {
     let isAdmin = connections[index].isAdmin
     let overdue = scheduler.oldestOverdueUSec()
+    if owners == .all { callBudget -= tallies.count }
     write(to: index) { service, writer in
       let tally = service.tally(of: owners)
       writer.beginReply()
@@ -35,38 +36,43 @@ extension Service {
     writer.field(.running, Int64(counts.running))
     writer.field(.paused, Int64(counts.paused))
     writer.field(.ended, Int64(counts.ended))
-    writer.field(.payloadBytes, sum(of: owners) { $0.payloadBytes })
-    writer.field(.connections, sum(of: owners) { $0.connections })
-    writer.field(.streams, sum(of: owners) { $0.streams })
-    writer.field(.unreadReplyBytes, unreadBytes(of: owners))
+    let use = use(of: owners)
+    writer.field(.payloadBytes, Int64(use.payloadBytes))
+    writer.field(.connections, Int64(use.connections))
+    writer.field(.streams, Int64(use.streams))
+    writer.field(.unreadReplyBytes, Int64(use.unreadBytes))
   }
 
-  /// How many countdowns the owner has, or everybody.
+  private struct Use {
+    var payloadBytes: Int
+    var connections: Int
+    var streams: Int
+    /// As counted, not as they stand: the caller's own are moved out while its reply is written.
+    var unreadBytes: Int
+  }
+
+  /// What else the owner uses, or everybody. O(1).
+  private func use(of owners: Owners) -> Use {
+    switch owners {
+    case .all:
+      return Use(
+        payloadBytes: scheduler.users.payloadBytes, connections: connectionCount,
+        streams: streamCount, unreadBytes: unreadBytes)
+    case .one(let user):
+      let usage = scheduler.users.usage(of: user)
+      return Use(
+        payloadBytes: usage.payloadBytes, connections: usage.connections, streams: usage.streams,
+        unreadBytes: usage.unreadBytes)
+    }
+  }
+
+  /// How many countdowns the owner has, or everybody. O(1).
   func counts(of owners: Owners) -> (running: Int, paused: Int, ended: Int) {
     switch owners {
     case .all: return scheduler.users.counts
-    case .one(UserTable.nobody): return (0, 0, 0)
     case .one(let user):
-      let usage = scheduler.users[user]
+      let usage = scheduler.users.usage(of: user)
       return (usage.running, usage.paused, usage.ended)
-    }
-  }
-
-  /// Something of what the owner uses, or everybody.
-  private func sum(of owners: Owners, _ part: (UserTable.Usage) -> Int) -> Int64 {
-    switch owners {
-    case .one(UserTable.nobody): return 0
-    case .one(let user): return Int64(part(scheduler.users[user]))
-    case .all:
-      let users = 0..<UInt32(scheduler.users.count)
-      return users.reduce(0) { $0 + Int64(part(scheduler.users[$1])) }
-    }
-  }
-
-  private func unreadBytes(of owners: Owners) -> Int64 {
-    connections.reduce(0) { sum, connection in
-      let isHis = connection.isOpen && owners.contains(connection.user)
-      return sum + (isHis ? Int64(connection.pendingBytes) : 0)
     }
   }
 
@@ -83,9 +89,9 @@ extension Service {
     writer.field(.wheelBytes, Int64(footprint.wheelBytes))
     writer.field(.recordBytes, Int64(footprint.recordBytes))
     writer.field(.nameBytes, Int64(footprint.nameBytes + footprint.indexBytes))
-    writer.field(.payloadBytes, sum(of: .all) { $0.payloadBytes })
+    writer.field(.payloadBytes, Int64(scheduler.users.payloadBytes))
     writer.field(.eventBytes, Int64(recent.byteCount))
-    writer.field(.replyBytes, unreadBytes(of: .all))
+    writer.field(.replyBytes, Int64(unreadBytes))
     if let bytes = machine.residentBytes { writer.field(.residentBytes, Int64(bytes)) }
     writer.endObject()
     writer.key(.limits)
@@ -128,7 +134,7 @@ extension JSONWriter {
 }
 
 extension Limits {
-  /// Those with a key in the configuration, under its name; lengths in µs.
+  /// Those with a key in the configuration, under its name and in the order of the keys; lengths in µs.
   fileprivate var named: [(String, Int64)] {
     [
       ("MaxCountdownsPerUser", Int64(countdownsPerUser)), ("MaxCountdowns", Int64(countdowns)),
@@ -138,6 +144,9 @@ extension Limits {
       ("MaxStreams", Int64(streams)), ("MaxPayloadBytes", Int64(payloadBytes)),
       ("MaxPayloadBytesPerUser", Int64(payloadBytesPerUser)),
       ("MaxMessageBytes", Int64(messageBytes)), ("MaxQueuedReplyBytes", Int64(queuedReplyBytes)),
+      ("MaxQueuedReplyBytesPerUser", Int64(queuedReplyBytesPerUser)),
+      ("MaxQueuedReplyBytesTotal", Int64(queuedReplyBytesTotal)),
+      ("RecentEventsBytesPerUser", Int64(recentEventsBytesPerUser)),
       ("RecentEventsBytes", Int64(recentEventsBytes)),
     ]
   }

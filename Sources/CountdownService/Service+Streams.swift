@@ -15,6 +15,8 @@ extension Service {
     }
     try checkRoomForStream(of: user)
     let prefix = try nameOrNone(request.prefix, in: message, "prefix")
+    var owners = owners
+    if case .one(let listenedTo) = owners { owners = .one(try known(listenedTo, uid: owner)) }
     let timer = scheduler.startTimer(
       token: connections[index].id.token, inUSec: request.heartbeatUSec)
     let (seat, position) = recent.join(
@@ -36,11 +38,13 @@ extension Service {
     if used >= limits.streamsPerUser, scheduler.users[user].uid != 0 {
       throw .quotaExceeded(resource: .streamsPerUser, limit: limits.streamsPerUser, used: used)
     }
-    let all = recent.count + watchStreams.count
-    if all >= limits.streams {
-      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: all)
+    if streamCount >= limits.streams {
+      throw .quotaExceeded(resource: .streams, limit: limits.streams, used: streamCount)
     }
   }
+
+  /// Subscriptions and watches of everybody.
+  var streamCount: Int { recent.count + watchStreams.count }
 
   /// Ends a subscription or a watch, if there is one.
   mutating func endStream(_ index: Int) {

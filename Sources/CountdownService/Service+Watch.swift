@@ -16,13 +16,13 @@ extension Service {
   mutating func watch(
     _ request: WatchRequest, of owners: Owners, in message: Span<UInt8>, from index: Int
   ) throws {
-    guard case .one(let owner) = owners else { throw ServiceError.invalidParameter("allOwners") }
+    guard case .one(var user) = owners else { throw ServiceError.invalidParameter("allOwners") }
     guard request.names.count <= limits.namesPerWatch else {
       throw Refusal.quotaExceeded(
         resource: .namesPerCall, limit: limits.namesPerWatch, used: request.names.count)
     }
-    if let interval = request.intervalUSec, !Bounds.tick.contains(interval) {
-      throw Refusal.outOfRange(parameter: "intervalUSec", bounds: Bounds.tick)
+    if let interval = request.intervalUSec, !Bounds.watchInterval.contains(interval) {
+      throw Refusal.outOfRange(parameter: "intervalUSec", bounds: Bounds.watchInterval)
     }
     guard Bounds.heartbeat.contains(request.heartbeatUSec) else {
       throw Refusal.outOfRange(parameter: "heartbeatUSec", bounds: Bounds.heartbeat)
@@ -35,18 +35,19 @@ extension Service {
       if seen.insert(name).inserted { names.append(name) }
     }
     try checkRoomForStream(of: connections[index].user)
+    user = try known(user, uid: owner)
     let id = connections[index].id
     let timer = scheduler.startTimer(token: id.token, inUSec: request.heartbeatUSec)
     connections[index].activity = .watching
     connections[index].watch = Watching(
-      names, of: owner, intervalUSec: request.intervalUSec, heartbeatUSec: request.heartbeatUSec,
+      names, of: user, intervalUSec: request.intervalUSec, heartbeatUSec: request.heartbeatUSec,
       timer: timer, at: scheduler.now.boottime)
     watchStreams.append(id)
     for (place, name) in names.enumerated() {
-      watchTable.add(.init(connection: id, place: place), to: OwnedName(user: owner, name: name))
+      watchTable.add(.init(connection: id, place: place), to: OwnedName(user: user, name: name))
     }
     scheduler.users[connections[index].user].streams += 1
-    scheduler.users[owner].watched += names.count
+    scheduler.users[user].watched += names.count
     queueWatch(index)
   }
 
@@ -71,7 +72,8 @@ extension Service {
   /// nothing of its owner's is watched.
   mutating func noteChange(_ event: Event) {
     guard scheduler.users[event.user].watched > 0 else { return }
-    noteChange(of: OwnedName(user: event.user, name: nameBytes(of: event.id)), isGone: false)
+    let name = scheduler.nameBytes(of: event.id)
+    noteChange(of: OwnedName(user: event.user, name: name), isGone: false)
   }
 
   private mutating func noteChange(of name: OwnedName, isGone: Bool) {
@@ -104,8 +106,10 @@ extension Service {
     if watch.nextTelling <= now.boottime {
       for place in watch.crossings.indices where watch.crossings[place] <= now.boottime {
         guard let id = watch.items[place].id else { continue }
-        watch.noteCrossing(
-          of: place, remainingUSec: scheduler.remainingUSec(of: id), at: now.boottime)
+        let remaining = scheduler.remainingUSec(of: id)
+        if watch.noteCrossing(of: place, remainingUSec: remaining, at: now.boottime) {
+          hasCrossed = true
+        }
       }
     }
     let isSilent = now.boottime - watch.lastTold >= watch.heartbeatUSec

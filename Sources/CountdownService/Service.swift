@@ -23,6 +23,8 @@ internal import Varlink
 ///   under way, or is queued.
 /// - Who watches is in the table of watchers with each of its names, and nobody else is; one with
 ///   something to tell whose output has left is queued.
+/// - Calls of which much has come, and the end has not, are counted, of each user and in all; who waits
+///   to send such a one could not have a place.
 /// - Unread replies are counted, of each user and in all; who has none, and nothing to be handled, keeps
 ///   no memory for either.
 /// - Every subscriber has a seat, and has heard no more than has happened.
@@ -42,7 +44,7 @@ package struct Service: ~Copyable {
   var woken: [ConnectionID] = []
   private var touched: [ConnectionID] = []
   /// What calls may still cost in this turn: one each, one for each 512 bytes of it, and one for each
-  /// countdown that it looks at beyond the first. The last one may overdraw it.
+  /// countdown that it looks at or starts in a call of many. The last one may overdraw it.
   var callBudget = 0
   /// Calls that this turn handles for each connection.
   var callShare = 0
@@ -51,12 +53,18 @@ package struct Service: ~Copyable {
   /// Unread replies of everybody, in bytes.
   private(set) var unreadBytes = 0
   var spare = SpareBuffers()
+  /// Calls of which much has come and the end has not, of everybody; and who waits to send one, in the
+  /// order in which they came to it.
+  var longCalls = 0
+  var longWaiting: [ConnectionID] = []
 
   /// The streams of those who watch, in the order of their calls, and which names they watch.
   var watchStreams: [ConnectionID] = []
   var watchTable = WatchTable()
   /// Those of them with something to tell, in the order in which they came to it.
   var watchQueue: [ConnectionID] = []
+  /// Whether a crossing has come in this turn.
+  var hasCrossed = false
   /// How the clocks stood to each other when the watchers were last told of it.
   var watchedAnchor: Reading
 
@@ -81,8 +89,9 @@ package struct Service: ~Copyable {
   /// What callers ask of the daemon itself, for the host.
   var requests: [ControlRequest] = []
 
-  /// The name of the call that is being handled.
+  /// The name of the call that is being handled, and the uid of him whom it is about.
   var name: [UInt8] = []
+  var owner: UInt32 = 0
   /// The name of the event that is being told.
   var eventName: [UInt8] = []
   /// Reused by lists.
@@ -144,6 +153,7 @@ package struct Service: ~Copyable {
       enqueue(index)
       touch(index)
     }
+    serveLongWaiting()
   }
 
   // MARK: Connections
@@ -153,7 +163,12 @@ package struct Service: ~Copyable {
   /// - Parameter isAdmin: It may name other owners than itself, as root may.
   /// - Returns: Its connection; where a limit is reached, one that only tells so and closes.
   package mutating func open(uid: UInt32, isAdmin: Bool) -> ConnectionID {
-    let user = scheduler.users.index(of: uid)
+    let known = scheduler.users.known(uid)
+    let isStranger = known == UserTable.nobody && uid != 0
+    let isOneTooMany = isStranger && scheduler.users.count >= limits.users
+    // Who is turned away has no need to be known.
+    let isTurnedAway = isOneTooMany || isStranger && connectionCount >= limits.connections
+    let user = scheduler.users.index(of: isTurnedAway ? UserTable.strangers : uid)
     let id: ConnectionID
     if let index = freeConnections.popLast() {
       // Wraps after 2^32 connections in one place: no event is left over that long.
@@ -167,7 +182,9 @@ package struct Service: ~Copyable {
     connectionCount += 1
     scheduler.users[user].connections += 1
     let used = scheduler.users[user].connections
-    if uid != 0, used > limits.connectionsPerUser {
+    if isOneTooMany {
+      turnAway(id, .users, limit: limits.users, used: limits.users)
+    } else if uid != 0, !isTurnedAway, used > limits.connectionsPerUser {
       turnAway(id, .connectionsPerUser, limit: limits.connectionsPerUser, used: used - 1)
     } else if connectionCount > limits.connections {
       turnAway(id, .connections, limit: limits.connections, used: connectionCount - 1)
@@ -191,6 +208,7 @@ package struct Service: ~Copyable {
       connections[index].input.use(spare.take())
     }
     connections[index].input.append(bytes)
+    noteInput(index)
     enqueue(index)
   }
 
@@ -231,6 +249,7 @@ package struct Service: ~Copyable {
     connectionCount -= 1
     connections[index].isOpen = false
     connections[index].input.removeAll()
+    noteInput(index)
     connections[index].isDeaf = true
     noteOutput(index)
     connections[index].many = nil
@@ -266,12 +285,18 @@ package struct Service: ~Copyable {
   /// size while that has not come whole, and only a little ahead while one waits for its turn, the
   /// connection is busy, or does not read its replies.
   private func hasRoom(_ index: Int) -> Bool {
-    if case .calling = connections[index].activity, mayBeAnswered(index),
-      !connections[index].input.holdsMessage
-    {
-      return connections[index].input.count <= limits.messageBytes
+    let bytes = connections[index].input.count
+    if awaitsMore(index) {
+      let isWithin = bytes < Service.aheadBytes || connections[index].isLong
+      return isWithin && bytes <= limits.messageBytes
     }
-    return connections[index].input.count < Service.aheadBytes
+    return bytes < Service.aheadBytes
+  }
+
+  /// Whether the rest of its next call is all that it waits for.
+  private func awaitsMore(_ index: Int) -> Bool {
+    guard case .calling = connections[index].activity else { return false }
+    return !connections[index].input.holdsMessage && mayBeAnswered(index)
   }
 
   /// Whether its unread replies leave room for one more.
@@ -287,13 +312,28 @@ package struct Service: ~Copyable {
   func hasRoom(_ index: Int, below bytes: Int) -> Bool {
     let pending = connections[index].pendingBytes
     guard pending <= bytes else { return false }
-    if pending <= Service.unreadShare { return true }
-    let user = scheduler.users[connections[index].user]
-    guard unreadBytes <= max(limits.queuedReplyBytesTotal - limits.messageBytes, 0) else {
-      return false
+    return pending <= Service.unreadShare || reachedBound(of: index) == nil
+  }
+
+  /// Which bound on unread replies is reached, that of all or that of a connection's user: the longest
+  /// reply would go beyond it. `nil` while neither is.
+  ///
+  /// Until it is not, nobody is answered with more than a list has at once: what would be longer is
+  /// refused. So a connection has no more unread than its share and that, however many there are.
+  func reachedBound(of index: Int) -> Refusal? {
+    if unreadBytes > max(limits.queuedReplyBytesTotal - limits.messageBytes, 0) {
+      return .quotaExceeded(
+        resource: .queuedReplyBytesTotal, limit: limits.queuedReplyBytesTotal, used: unreadBytes)
     }
-    return user.uid == 0
-      || user.unreadBytes <= max(limits.queuedReplyBytesPerUser - limits.messageBytes, 0)
+    let user = scheduler.users[connections[index].user]
+    if user.uid != 0,
+      user.unreadBytes > max(limits.queuedReplyBytesPerUser - limits.messageBytes, 0)
+    {
+      return .quotaExceeded(
+        resource: .queuedReplyBytesPerUser, limit: limits.queuedReplyBytesPerUser,
+        used: user.unreadBytes)
+    }
+    return nil
   }
 
   /// Some dozens of short replies: who reads is not slowed down much by those who do not.
@@ -308,6 +348,68 @@ package struct Service: ~Copyable {
     connections[index].countedBytes += added
     scheduler.users.addUnread(added, of: connections[index].user)
     unreadBytes += added
+  }
+
+  // MARK: Long calls
+
+  /// A connection's input has changed. A call of which much has come takes a place for such, or waits for
+  /// one; it gives it back when it was handled, or never will be.
+  ///
+  /// What has come of calls is bounded so: with a place by the longest message, without by little more
+  /// than what is read ahead.
+  mutating func noteInput(_ index: Int) {
+    let holdsMuch =
+      connections[index].isOpen && connections[index].input.count >= Service.aheadBytes
+    guard connections[index].isLong else {
+      if holdsMuch, !connections[index].waitsToBeLong, awaitsMore(index) { becomeLong(index) }
+      return
+    }
+    switch connections[index].activity {
+    case .calling where holdsMuch, .blocked where holdsMuch: return
+    default: break
+    }
+    connections[index].isLong = false
+    longCalls -= 1
+    scheduler.users[connections[index].user].longCalls -= 1
+    serveLongWaiting()
+  }
+
+  private mutating func becomeLong(_ index: Int) {
+    guard mayBeLong(index) else {
+      connections[index].waitsToBeLong = true
+      longWaiting.append(connections[index].id)
+      return
+    }
+    connections[index].isLong = true
+    longCalls += 1
+    scheduler.users[connections[index].user].longCalls += 1
+  }
+
+  /// Whether there is a place for a long call of a connection's user. For his first there always is:
+  /// others cannot keep him waiting, and of those who wait for each other one goes on.
+  func mayBeLong(_ index: Int) -> Bool {
+    let user = scheduler.users[connections[index].user]
+    if user.longCalls == 0 { return true }
+    return longCalls < limits.longCalls
+      && (user.uid == 0 || user.longCalls < limits.longCallsPerUser)
+  }
+
+  /// A place may have become free: those who wait take it in their order. O(those who wait).
+  private mutating func serveLongWaiting() {
+    guard !longWaiting.isEmpty else { return }
+    let waiting = longWaiting
+    longWaiting.removeAll(keepingCapacity: true)
+    for id in waiting {
+      guard let index = place(of: id) else { continue }
+      connections[index].waitsToBeLong = false
+      // One that cannot use it now comes again when it can.
+      guard awaitsMore(index), connections[index].input.count >= Service.aheadBytes else {
+        continue
+      }
+      becomeLong(index)
+      // The host is to hear that more is wanted, in a turn.
+      if connections[index].isLong { enqueue(index) }
+    }
   }
 
   /// So much is read ahead of a connection.
@@ -348,6 +450,7 @@ package struct Service: ~Copyable {
 
   /// Handles what there is to do at a reading: what is due, verdicts, calls, streams.
   package mutating func turn(at reading: Reading, verdicts: [Verdict] = []) {
+    hasCrossed = false
     scheduler.advance(to: reading, limit: Service.entriesPerTurn)
     let now = scheduler.now
     discontinuity = clocks.note(now, awayUSec: loop.beginTurn(at: now.boottime))
@@ -389,6 +492,10 @@ package struct Service: ~Copyable {
     serveWatches()
     serveStreams()
   }
+
+  /// Whether this turn tells something because its time has come: nothing of it may leave before the
+  /// turn's reading has really passed.
+  package var hasToldByTime: Bool { scheduler.hasExpired || hasCrossed }
 
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake {
@@ -477,6 +584,7 @@ package struct Service: ~Copyable {
   mutating func close(_ index: Int) {
     connections[index].isClosing = true
     connections[index].input.removeAll()
+    noteInput(index)
     endStream(index)
     touch(index)
   }

@@ -2,15 +2,21 @@
 ///
 /// Counting is a few instructions and needs no wake: a second that is over is emptied when its place in
 /// the ring of sixty is next written to, and left out when the ring is read.
-struct Tally: Sendable {
+package struct Tally: Sendable {
   /// What is counted.
-  enum Kind: Int, CaseIterable, Sendable {
+  package enum Kind: Int, CaseIterable, Sendable {
     case started, expired, missed, cancelled, calls
   }
 
   /// How often each happened.
-  struct Counts: Sendable {
+  package struct Counts: Sendable {
+    /// By kind: as many as there are.
     private var counts = InlineArray<5, Int>(repeating: 0)
+
+    package init() {}
+
+    /// For how many kinds there is a place.
+    package var places: Int { counts.count }
 
     subscript(kind: Kind) -> Int {
       get { counts[kind.rawValue] }
@@ -18,7 +24,7 @@ struct Tally: Sendable {
     }
 
     mutating func add(_ other: Counts) {
-      for kind in Kind.allCases { self[kind] += other[kind] }
+      for place in counts.indices { counts[place] += other.counts[place] }
     }
   }
 
@@ -69,45 +75,4 @@ struct Tally: Sendable {
       }
     }
   }
-}
-
-/// Everybody's, by their index.
-struct TallyTable: Sendable {
-  private var users: [Tally] = []
-  /// Which second of boot time it is.
-  private var second: Int64 = 0
-
-  /// A turn begins; µs of boot time.
-  mutating func begin(at boottime: Int64) { second = max(boottime, 0) / 1_000_000 }
-
-  /// Counts something for a user. O(1).
-  mutating func note(_ kind: Tally.Kind, of user: UInt32) {
-    makeRoom(for: user)
-    users[Int(user)].note(kind, in: second)
-  }
-
-  /// Counts how late one of his expiries was. O(1).
-  mutating func note(latenessUSec: Int64, of user: UInt32) {
-    makeRoom(for: user)
-    users[Int(user)].note(latenessUSec: latenessUSec)
-  }
-
-  private mutating func makeRoom(for user: UInt32) {
-    while users.count <= Int(user) { users.append(Tally()) }
-  }
-
-  /// What there is of one user; of one who did nothing, nothing.
-  func tally(of user: UInt32) -> Tally {
-    Int(user) < users.count ? users[Int(user)] : Tally()
-  }
-
-  /// What there is of all together. O(users).
-  var tallyOfAll: Tally {
-    var sum = Tally()
-    for user in users { sum.add(user, at: second) }
-    return sum
-  }
-
-  /// His, or everybody's, in the last minute.
-  func lastMinute(of tally: Tally) -> Tally.Counts { tally.lastMinute(at: second) }
 }

@@ -86,12 +86,15 @@ struct Watching: Sendable {
   }
 
   /// The crossing of one has come, or, as its own clock has it, is still so far away.
-  mutating func noteCrossing(of place: Int, remainingUSec: Int64, at now: Int64) {
-    if remainingUSec <= items[place].level {
-      noteChange(of: place, isGone: false)
-    } else {
+  ///
+  /// - Returns: Whether it has come.
+  mutating func noteCrossing(of place: Int, remainingUSec: Int64, at now: Int64) -> Bool {
+    guard remainingUSec <= items[place].level else {
       crossings[place] = now + (remainingUSec - items[place].level)
+      return false
     }
+    noteChange(of: place, isGone: false)
+    return true
   }
 
   /// The first to be told is told, as it stands now. O(1), amortised.

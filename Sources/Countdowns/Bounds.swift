@@ -14,7 +14,7 @@ package enum Bounds {
   /// Of `heartbeatUSec`.
   package static let heartbeat: ClosedRange<Int64> = 1_000_000...longest
   /// Of `intervalUSec` of a watch.
-  package static let tick: ClosedRange<Int64> = 50_000...longest
+  package static let watchInterval: ClosedRange<Int64> = 50_000...longest
   /// `graceUSec` where `skip` comes without one.
   package static let defaultGrace: Int64 = 60_000_000
 }

@@ -8,6 +8,10 @@ package struct Limits: Equatable, Sendable {
   package var retainedPerUser = 100_000
   /// How long an ended countdown stays readable, µs.
   package var retainEndedUSec: Int64 = 300_000_000
+  /// Users who are known at all: only who has connected, or has something, is. Each may take 4 KB.
+  package var users = 65_536
+  /// Beyond so many nobody becomes known by being named in a call: room is left for who connects.
+  package var namedUsers = 32_768
   /// Open connections of one user, and in all.
   package var connectionsPerUser = 1_024
   package var connections = 4_096
@@ -19,13 +23,18 @@ package struct Limits: Equatable, Sendable {
   package var payloadBytesPerUser = 64 << 20
   /// Bytes of one message, either way, without its NUL.
   package var messageBytes = 1 << 20
+  /// Calls of one user, and of all, of which much has come and the end has not. Beyond so many the others'
+  /// are not read further; but each user may always send one.
+  package var longCallsPerUser = 16
+  package var longCalls = 64
   /// Bytes of replies that one connection may leave unread before it is not read from any more.
   package var queuedReplyBytes = 4 << 20
   /// Bytes of replies that all connections of one user, and all of them, may leave unread before those
-  /// with more than a little are not read from any more.
+  /// with more than a little are not read from any more, and long replies are refused.
   package var queuedReplyBytesPerUser = 64 << 20
   package var queuedReplyBytesTotal = 256 << 20
-  /// Bytes at which a list is cut and goes on in the next reply.
+  /// Bytes at which a list is cut and goes on in the next reply; and the longest reply while too much is
+  /// unread.
   package var listBytes = 64 << 10
   /// Countdowns on one page of a list.
   package var pageLength = 10_000

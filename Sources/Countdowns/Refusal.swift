@@ -21,7 +21,10 @@ package enum Refusal: Error, Equatable, Sendable {
     case payloadBytes = "MaxPayloadBytes"
     case payloadBytesPerUser = "MaxPayloadBytesPerUser"
     case messageBytes = "MaxMessageBytes"
+    case queuedReplyBytesPerUser = "MaxQueuedReplyBytesPerUser"
+    case queuedReplyBytesTotal = "MaxQueuedReplyBytesTotal"
     case nameBytes = "NameBytes"
+    case users = "Users"
     case namesPerCall = "NamesPerCall"
     case countdownsPerCall = "CountdownsPerCall"
   }

@@ -18,6 +18,9 @@ extension Scheduler {
   }
 
   /// Decides a `Start` for a name under which `existing` stands.
+  ///
+  /// - Parameter user: ``UserTable/nobody`` for one who is not known yet: he has to be, before the plan
+  ///   is carried out.
   package func decideStart(
     _ request: StartRequest, user: UInt32, existing: EntryID?
   ) throws(Refusal) -> StartDecision {
@@ -261,25 +264,25 @@ extension Scheduler {
     forPayloadBytes payloadBytes: Int, of user: UInt32, replacing existing: EntryID?
   ) throws(Refusal) {
     let freed = existing.flatMap { payload(of: $0)?.count } ?? 0
-    let used = users[user].payloadBytes - freed + payloadBytes
-    if payloadBytes > 0, used > limits.payloadBytesPerUser, !isRoot(user) {
+    let owner = users.usage(of: user)
+    let used = owner.payloadBytes - freed + payloadBytes
+    if payloadBytes > 0, used > limits.payloadBytesPerUser, owner.uid != 0 {
       throw .quotaExceeded(
         resource: .payloadBytesPerUser, limit: limits.payloadBytesPerUser,
-        used: users[user].payloadBytes)
+        used: owner.payloadBytes)
     }
   }
 
   private func checkRoom(for user: UInt32) throws(Refusal) {
-    if users[user].live >= limits.countdownsPerUser, !isRoot(user) {
+    let owner = users.usage(of: user)
+    if owner.live >= limits.countdownsPerUser, owner.uid != 0 {
       throw .quotaExceeded(
-        resource: .countdownsPerUser, limit: limits.countdownsPerUser, used: users[user].live)
+        resource: .countdownsPerUser, limit: limits.countdownsPerUser, used: owner.live)
     }
     if users.live >= limits.countdowns {
       throw .quotaExceeded(resource: .countdowns, limit: limits.countdowns, used: users.live)
     }
   }
-
-  private func isRoot(_ user: UInt32) -> Bool { users[user].uid == 0 }
 
   /// A plan that the ledger can take at all.
   private func stored(_ plan: Plan) throws(Refusal) -> Plan {

@@ -137,6 +137,12 @@ extension Scheduler {
       }
       if let broken = brokenList(of: user, usage) { return "user \(user): \(broken)" }
     }
+    let counts = (tally.running.reduce(0, +), tally.paused.reduce(0, +), tally.ended.reduce(0, +))
+    guard counts == users.counts else { return "\(users.counts) count in all, but \(counts) are" }
+    let payloadBytes = (0..<UInt32(users.count)).reduce(0) { $0 + users[$1].payloadBytes }
+    guard payloadBytes == users.payloadBytes else {
+      return "\(users.payloadBytes) bytes of payload count in all, but \(payloadBytes) are"
+    }
     return live == users.live ? nil : "\(users.live) count as live, but \(live) are"
   }
 

@@ -60,6 +60,12 @@ extension Scheduler {
     table.names.bytes(of: table[id.index].name)
   }
 
+  /// A copy of the name, for what outlives the countdown. O(length).
+  package func nameBytes(of id: EntryID) -> [UInt8] {
+    let name = name(of: id)
+    return name.copy(of: name.indices)
+  }
+
   /// What is kept with it; `nil` without a payload. O(1).
   package func payload(of id: EntryID) -> [UInt8]? {
     table[id.index].extra.flatMap { extras[$0].payload }

@@ -68,6 +68,9 @@ package struct Scheduler: ~Copyable {
   private var jumps = ClockJumps()
   /// Those that waited for a verdict when they came due, and were not handed out since.
   var heldUp: Set<EntryID> = []
+  /// How many entries of the due queues that wait no more may still be dropped in this turn: all the due
+  /// ones of a crowd can be expired by calls, or moved, in one.
+  private var droppable = 0
   /// Whether the wheel had reached the reading, so that no earlier entry can follow.
   private var hasReachedNow = true
 
@@ -114,6 +117,7 @@ package struct Scheduler: ~Copyable {
   ///   - limit: Entries to look at in this turn, 1 or more; ``nextWake`` is `now` when there are more.
   package mutating func advance(to reading: Reading, limit: Int) {
     hasExpired = false
+    droppable = limit
     now.boottime = max(reading.boottime, now.boottime)
     now.monotonic = max(reading.monotonic, now.monotonic)
     now.realtime = reading.realtime
@@ -151,18 +155,33 @@ package struct Scheduler: ~Copyable {
   ///
   /// They come in order of deadline, then revision: while the wheel is in the middle of a slot only
   /// what is due before that slot is certain to be next, and while realtime ones are being refiled
-  /// none of them is. To be told before anything else is done. O(log of the crowd).
+  /// none of them is. To be told before anything else is done. O(log of the crowd), and as much for each
+  /// one that waits no more; of those at most as many are passed over as ``advance(to:limit:)`` may look
+  /// at, and then it says `nil`.
   package mutating func takeDue() -> Event? {
     while let first = dueQueues.first(at: now, besidesRealtime: refileCursor != nil) {
       guard hasReachedNow || first.dueAt < Int64(wheel.now.tick.start.rawValue) else { return nil }
-      dueQueues.removeFirst(of: first.clock)
       let entry = first.entry
-      // What was changed since has another revision or time, and an entry of its own.
-      guard waits(entry) else { continue }
-      if isDue(entry.id) { return expire(entry.id) }
-      file(entry.id)  // The wall clock was stepped back.
+      if waits(entry), isDue(entry.id) {
+        dueQueues.removeFirst(of: first.clock)
+        return expire(entry.id)
+      }
+      guard drop(first) else { return nil }
     }
     return nil
+  }
+
+  /// Takes an entry that is no longer due out of its queue.
+  ///
+  /// - Returns: False where enough was dropped in this turn; the next one goes on with it.
+  private mutating func drop(_ first: DueQueues.First) -> Bool {
+    guard droppable > 0 else { return false }
+    droppable -= 1
+    dueQueues.removeFirst(of: first.clock)
+    // What was changed since has another revision or time, and an entry of its own. Else the wall clock
+    // was stepped back.
+    if waits(first.entry) { file(first.entry.id) }
+    return true
   }
 
   private func waits(_ entry: DueQueue.Entry) -> Bool {
@@ -175,12 +194,12 @@ package struct Scheduler: ~Copyable {
   /// handed out. Those that the wheel or a refiling has not come to yet are not counted, unless none
   /// else is: then they are told by the least that can be.
   ///
-  /// O(log of the crowd), amortised: what no longer waits is dropped.
+  /// O(log of the crowd), amortised: what no longer waits is dropped, up to as much as in ``takeDue()``;
+  /// what stands behind more of it is not counted either.
   package mutating func oldestOverdueUSec() -> Int64? {
     while let first = dueQueues.first(at: now, besidesRealtime: false) {
       if waits(first.entry), isDue(first.entry.id) { return now.boottime - first.dueAt }
-      dueQueues.removeFirst(of: first.clock)
-      if waits(first.entry) { file(first.entry.id) }  // The wall clock was stepped back.
+      guard drop(first) else { break }
     }
     guard !hasReachedNow else { return nil }
     return max(now.boottime - Int64(wheel.now.rawValue), 0)
@@ -270,15 +289,8 @@ package struct Scheduler: ~Copyable {
 
   private func alone(_ event: Event, lateUSec: Int64) -> LateExpiries {
     LateExpiries(
-      lateUSec: lateUSec, reason: event.lateReason ?? .none, name: copiedName(of: event.id),
+      lateUSec: lateUSec, reason: event.lateReason ?? .none, name: nameBytes(of: event.id),
       owner: users[event.user].uid)
-  }
-
-  private func copiedName(of id: EntryID) -> [UInt8] {
-    let name = name(of: id)
-    return [UInt8](capacity: name.count) { output in
-      for index in name.indices { output.append(name[index]) }
-    }
   }
 
   /// The late expiries since it was last asked; `nil` if there were none.
@@ -493,7 +505,7 @@ package struct Scheduler: ~Copyable {
     dropExtra(id)
     let record = table[id.index]
     if users[record.user].watched > 0 {
-      removed.append(RemovedName(user: record.user, name: copiedName(of: id)))
+      removed.append(RemovedName(user: record.user, name: nameBytes(of: id)))
     }
     let wasListed = index.remove(id.index, in: table)
     precondition(wasListed, "a countdown was not in the index of names")

@@ -1,7 +1,7 @@
-/// Everybody who ever had a countdown or a connection, and what they use.
+/// Everybody who ever had a countdown or a connection, or was listened to, and what they use.
 ///
-/// A user is known by a dense index, so that nothing hot looks a uid up. Users are never removed:
-/// there are no more of them than accounts that may open the socket.
+/// A user is known by a dense index, so that nothing hot looks a uid up. Users are never removed: who
+/// adds one sees to it that there are not more of them than ``Limits`` allow.
 package struct UserTable: ~Copyable {
   /// What one user has.
   package struct Usage: Sendable {
@@ -16,6 +16,8 @@ package struct UserTable: ~Copyable {
     package var streams = 0
     /// Bytes of replies that its connections have not read.
     package fileprivate(set) var unreadBytes = 0
+    /// Calls of which much has come, and the end has not.
+    package var longCalls = 0
     /// Names of this user's that are watched, each as often as it is.
     package var watched = 0
     /// The ends of the list of ended countdowns, as entry indices; `UInt32.max` where it is empty.
@@ -36,6 +38,10 @@ package struct UserTable: ~Copyable {
   private var inOrder: [UInt32] = []
   /// Running, paused and starting, in all.
   package private(set) var live = 0
+  /// Everybody's countdowns, and the bytes of all payloads. Kept, not summed up: they are asked for in
+  /// every turn.
+  package private(set) var counts = (running: 0, paused: 0, ended: 0)
+  package private(set) var payloadBytes = 0
 
   package init() {}
 
@@ -51,6 +57,8 @@ package struct UserTable: ~Copyable {
 
   /// Nobody's index: no countdown is found by it.
   package static let nobody = UInt32.max
+  /// The uid under which those are kept who are turned away without becoming known: nobody has it.
+  package static let strangers = UInt32.max
 
   /// The user's index; ``nobody`` where the uid was never seen. O(1).
   package func known(_ uid: UInt32) -> UInt32 { indices[uid] ?? UserTable.nobody }
@@ -73,13 +81,9 @@ package struct UserTable: ~Copyable {
 
   package var count: Int { users.count }
 
-  /// Everybody's countdowns. O(users).
-  package var counts: (running: Int, paused: Int, ended: Int) {
-    users.reduce(into: (0, 0, 0)) { sum, user in
-      sum.0 += user.running
-      sum.1 += user.paused
-      sum.2 += user.ended
-    }
+  /// What a user has; of ``nobody``, nothing.
+  package func usage(of index: UInt32) -> Usage {
+    index == UserTable.nobody ? Usage(uid: UserTable.strangers) : users[Int(index)]
   }
 
   /// So many bytes more of a user's replies are unread; negative where they were read. Each call does it
@@ -91,8 +95,15 @@ package struct UserTable: ~Copyable {
   package subscript(index: UInt32) -> Usage {
     _read { yield users[Int(index)] }
     _modify {
-      let before = users[Int(index)].live
-      defer { live += users[Int(index)].live - before }
+      let before = users[Int(index)]
+      defer {
+        let after = users[Int(index)]
+        live += after.live - before.live
+        counts.running += after.running - before.running
+        counts.paused += after.paused - before.paused
+        counts.ended += after.ended - before.ended
+        payloadBytes += after.payloadBytes - before.payloadBytes
+      }
       yield &users[Int(index)]
     }
   }

@@ -75,7 +75,7 @@ package struct Host: ~Copyable {
       at: reading, limits: settings.limits,
       terms: .inMemory(wallClock: reading.realtime, notSupported: Host.notSupported),
       identity: Service.Identity(
-        version: version, uid: CurrentProcess.effectiveUserID, bootID: try BootID.read()),
+        version: version, uid: CurrentProcess.effectiveUserID, bootID: Host.bootID(log)),
       reserving: min(settings.limits.countdowns, Host.reservation))
     service.scheduler.notedAfterUSec = settings.logLateUSec
     self.log = log
@@ -88,6 +88,16 @@ package struct Host: ~Copyable {
     self.timer = timer
     self.clockChange = clockChange
     self.signals = signals
+  }
+
+  /// It is only told: nothing stands or falls with it.
+  private static func bootID(_ log: LogQueue) -> String {
+    do throws(SystemCallError) {
+      return try BootID.read()
+    } catch {
+      log.send(.warning, "\(error); GetClocks tells zeros as the boot's ID")
+      return BootID.unknown
+    }
   }
 
   /// For so many countdowns address space is reserved at once; more only cost a copy now and then. A
@@ -122,7 +132,7 @@ package struct Host: ~Copyable {
       if machineWatch.isDue(at: clocks.boottimeNSec) { askMachine() }
       service.turn(at: Reading(roundingUp: clocks))
       for request in service.takeRequests() { carryOut(request) }
-      if service.scheduler.hasExpired { hold(until: clocks) }
+      if service.hasToldByTime { hold(until: clocks) }
       for id in service.takeTouched() { serve(id) }
       if let discontinuity = service.discontinuity { report(discontinuity) }
       if let late = service.scheduler.takeLate() { lateLog.note(late) }
@@ -190,7 +200,7 @@ package struct Host: ~Copyable {
   }
 
   /// Waits, less than a microsecond, until the reading that was rounded up has really passed: what
-  /// expired by it is not told before.
+  /// its time has come for by it is not told before.
   ///
   /// A step of the wall clock in between must not hold it for long.
   private func hold(until reading: ClockReading) {

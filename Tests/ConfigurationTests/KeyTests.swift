@@ -1,6 +1,8 @@
 import Configuration
+import CountdownService
 import Countdowns
 import SystemdSyntax
+import TestSupport
 import Testing
 
 @Suite struct KeyTests {
@@ -38,6 +40,37 @@ import Testing
         "SocketMode=0660 0200 to 0777", "AdminGroup= the name of a group",
         "LogLateSec=1s 0s to 365d", "LogLevel=info error, warning, info, debug",
       ])
+  }
+
+  /// The keys that set a limit, found by what they do; each set to its least, which is no default.
+  @Test func `the statistics tell every limit that has a key, and no other`() throws {
+    var settings = Settings()
+    var names: [String] = []
+    for key in Key.all {
+      let before = settings.limits
+      guard let least = key.range.split(separator: " ").first else { continue }
+      do throws(ParseError) { try key.set(String(least), in: &settings) } catch { continue }
+      if settings.limits != before { names.append(key.name) }
+    }
+    let world = World()
+    world.service.adopt(settings.limits)
+    let reply = world.call("GetStatistics", from: world.connect(uid: 0))
+    let told = reply["daemon"]?["limits"]?.array ?? []
+    #expect(told.map { $0["name"]?.string } == names)
+    for limit in told {
+      let name = try #require(limit["name"]?.string)
+      var expected = Settings()
+      let least = try #require(Key.named(name)?.range.split(separator: " ").first)
+      try Key.named(name)?.set(String(least), in: &expected)
+      // In the units of the wire; a length is written as one second, a number as it is.
+      let value = try #require(limit["value"]?.integer)
+      let isLength = name.hasSuffix("Sec")
+      let written = isLength ? "\(value / 1_000_000)s" : "\(value)"
+      var got = Settings()
+      try Key.named(name)?.set(written, in: &got)
+      #expect(got == expected, "\(name)")
+    }
+    #expect(names.count == 16)
   }
 
   @Test func `each key sets what it is named for, and nothing else`() throws {

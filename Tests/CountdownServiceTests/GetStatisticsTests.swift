@@ -139,6 +139,44 @@ struct GetStatisticsTests {
     #expect(statistics(from: one)["streams"] == 0)
   }
 
+  @Test func `what the caller itself has not read counts as much as it is, be it partly sent`() {
+    let root = world.connect(uid: 0)
+    start("a", 60_000_000, from: root)
+    world.setReading(false, root)
+    world.keepBytes(of: root)
+    for _ in 0..<5 { world.post("Get", ["name": "a"], from: root) }
+    world.turn()
+    let id = world.clients[root].id
+    world.service.sent(400, to: id)
+    let waiting = world.service.withOutput(of: id) { $0.count }
+    world.post("GetStatistics", from: root)
+    world.turn()
+    let text = world.waitingText(for: root).utf8
+    let reply = text.split(separator: 0).last.flatMap { JSONTree(parsing: Array($0)) }
+    let own = reply?["parameters"]
+    #expect(waiting > 0 && own?["unreadReplyBytes"] == .integer(Int64(waiting)))
+    #expect(own?["daemon"]?["memory"]?["replyBytes"] == .integer(Int64(waiting)))
+    let all = statistics(["allOwners": true], from: world.connect(uid: 0))
+    #expect(all["unreadReplyBytes"] == .integer(Int64(text.count)))
+  }
+
+  @Test func `a turn answers no more of them about all than it may look at users`() {
+    world.checksInvariants = false
+    for uid in 1_000..<1_500 as Range<UInt32> {
+      world.call("Count", from: world.connect(uid: uid))
+    }
+    let root = world.connect(uid: 0)
+    for _ in 0..<100 { world.post("GetStatistics", ["allOwners": true], from: root) }
+    for turn in 1...3 {
+      world.turn()
+      // The last one may overdraw what a turn has: 2048, by the 500 users that it looks at.
+      #expect(world.written.count == 5, "turn \(turn)")
+    }
+    world.settle()
+    #expect(world.clients[root].calls.allSatisfy { $0.isAnswered })
+    #expect(world.problems == [])
+  }
+
   @Test(arguments: [
     (0, 0), (100, 0), (101, 1), (200, 1), (201, 2), (1_000, 3), (1_001, 4), (1_000_000, 12),
     (1_000_001, 13), (3_600_000_000, 22), (3_600_000_001, 23),
@@ -217,18 +255,48 @@ struct GetStatisticsTests {
     #expect(statistics(from: client)["oldestOverdueUSec"] == nil)
   }
 
-  @Test func `one that was cancelled or moved while it was due is overdue no more`() {
+  @Test(arguments: [
+    ("Get", nil), ("Cancel", "AlreadyExpired"), ("Extend", "AlreadyExpired"), ("Restart", nil),
+  ])
+  func `one that a call came for while it was due is overdue no more`(
+    method: String, error: String?
+  ) {
     let client = world.connect()
     startCrowd(1_025, from: client)
     start("late", 1_400_000, from: client)
     world.clock.run(1_500_000)
     // The call that comes for it hands the last one of the crowd out; then the later one is first.
-    world.post("Get", ["name": "n1024"], from: client)
+    let more: [String: JSONTree] = method == "Extend" ? ["byUSec": 1] : [:]
+    world.post(
+      method, .object(more.merging(["name": "n1024"]) { _, new in new }), from: client)
+    world.post("GetStatistics", from: client)
+    world.turn()
+    let replies = world.clients[client].calls.suffix(2).map { $0.replies.last }
+    #expect(replies[0]?.errorName == error)
+    #expect(replies[1]?["oldestOverdueUSec"] == 100_000)
+    world.settle()
+    #expect(counts(statistics(from: client))[1] == 1_026)
+    #expect(world.problems == [])
+  }
+
+  @Test func `one that was moved away by a step back while it was due is overdue no more`() {
+    let client = world.connect()
+    startCrowd(2_048, from: client)
+    let deadline = world.clock.reading.realtime + 1_200_000
+    world.call("Start", ["name": "r", "deadlineUSec": .integer(deadline)], from: client)
+    world.clock.run(1_500_000)
+    world.turn()
+    // One half of the crowd was told, and the other is in this turn: then it is first.
+    world.clock.step(-10_000_000)
     world.post("GetStatistics", from: client)
     world.turn()
     let reply = world.clients[client].calls.last?.replies.last
-    #expect(reply?["oldestOverdueUSec"] == 100_000)
+    #expect(reply?["sinceStart"]?["expired"] == 2_048)
+    #expect(reply?["oldestOverdueUSec"] == nil)
     world.settle()
+    #expect(world.call("Get", ["name": "r"], from: client)["countdown"]?["state"] == "running")
+    world.run(9_700_000)
+    #expect(counts(statistics(from: client))[1] == 2_049)
     #expect(world.problems == [])
   }
 

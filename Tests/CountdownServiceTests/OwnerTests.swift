@@ -98,6 +98,105 @@ struct OwnerTests {
     #expect(world.service.scheduler.users.count == users)
   }
 
+  @Test(arguments: [false, true])
+  func `what is refused or only asked makes nobody known, and what is given makes him known`(
+    isDelayed: Bool
+  ) {
+    let world = World(ledger: isDelayed ? .prompt : nil)
+    let admin = world.connect(uid: 0)
+    func known() -> Int { world.service.scheduler.users.count }
+    func call(_ method: String, _ more: [String: JSONTree], _ owner: Int64) -> String? {
+      let client = method == "Watch" || method == "Subscribe" ? world.connect(uid: 0) : admin
+      var call = more
+      call["owner"] = .integer(owner)
+      let flag: World.Flag? = client == admin ? nil : .more
+      return world.call(method, .object(call), flag, from: client).errorName
+    }
+    let before = known()
+    let (asking, far): (Int64, Int64) = (7_001, 4_294_967_294)
+    #expect(call("Start", ["name": "a", "durationUSec": -1], asking) == "DurationOutOfRange")
+    #expect(
+      call("Start", ["name": "a", "durationUSec": 1, "revision": 1, "onConflict": "replace"], far)
+        == "NoSuchCountdown")
+    let refused: JSONTree = [["name": "a", "durationUSec": -1]]
+    #expect(call("StartMany", ["countdowns": refused], asking) == nil)
+    #expect(call("StartMany", ["countdowns": []], asking) == nil)
+    #expect(call("Watch", ["names": ["a"], "intervalUSec": 1], asking) == "DurationOutOfRange")
+    #expect(call("Subscribe", ["heartbeatUSec": 1], asking) == "DurationOutOfRange")
+    #expect(call("CancelMany", ["names": ["a"]], asking) == nil)
+    #expect(call("CancelMany", ["prefix": ""], asking) == nil)
+    #expect(call("SetPayload", ["name": "a"], far) == "NoSuchCountdown")
+    #expect(call("GetStatistics", [:], far) == nil)
+    #expect(known() == before)
+    #expect(call("Start", ["name": "a", "durationUSec": minute], 7_002) == nil)
+    #expect(known() == before + 1)
+    let items: JSONTree = [
+      ["name": "a", "durationUSec": -1], ["name": "a", "durationUSec": minute],
+      ["name": "a", "durationUSec": minute], ["name": "b", "durationUSec": minute],
+    ]
+    #expect(call("StartMany", ["countdowns": items], 7_003) == nil)
+    #expect(known() == before + 2)
+    #expect(world.call("Count", ["owner": 7_003], from: admin)["running"] == 2)
+    #expect(call("Watch", ["names": ["a"]], 7_004) == nil)
+    #expect(call("Subscribe", ["kinds": ["started"]], 7_005) == nil)
+    #expect(known() == before + 4)
+    // Who was heard of before he had anything is heard when he has.
+    for owner in [7_004, 7_005] as [Int64] {
+      #expect(call("Start", ["name": "a", "durationUSec": minute], owner) == nil)
+    }
+    let (watcher, listener) = (world.clients.count - 2, world.clients.count - 1)
+    #expect(world.told(to: listener) == ["started a"])
+    #expect(
+      world.clients[watcher].calls[0].replies.last?["countdowns"]?.array?.first?["state"]
+        == "running")
+    #expect(world.problems == [])
+  }
+
+  @Test func `beyond the limit nobody becomes known by his name, and those who are stay served`() {
+    var limits = Limits()
+    limits.namedUsers = 3
+    limits.users = 4
+    let world = World(limits: limits)
+    let admin = world.connect(uid: 0)
+    func start(_ owner: Int64, _ name: String) -> VirtualClient.Reply {
+      world.call(
+        "Start", ["name": .string(name), "durationUSec": minute, "owner": .integer(owner)],
+        from: admin)
+    }
+    #expect(start(7_001, "a").error == nil && start(7_002, "a").error == nil)
+    let full: [String: JSONTree] = ["resource": "Users", "limit": 3, "used": 3]
+    #expect(start(7_003, "a").errorName == "QuotaExceeded")
+    #expect(start(7_003, "a").parameters == full)
+    let many = world.call(
+      "StartMany", ["countdowns": [["name": "a", "durationUSec": minute]], "owner": 7_003],
+      from: admin)
+    #expect(many["results"]?.array?.first?["errorParameters"] == .object(full))
+    for (method, more) in [("Watch", ["names": ["a"]]), ("Subscribe", [:])]
+      as [(String, [String: JSONTree])]
+    {
+      var call = more
+      call["owner"] = 7_003
+      let client = world.connect(uid: 0)
+      #expect(world.call(method, .object(call), .more, from: client).parameters == full)
+    }
+    #expect(start(7_002, "b").error == nil)
+    // Room is left for who comes himself, but not for ever.
+    #expect(world.call("Count", from: world.connect(uid: 7_003)).error == nil)
+    #expect(start(7_003, "a").error == nil)
+    let one = world.connect(uid: 7_004)
+    let two = world.connect(uid: 7_005)
+    world.settle()
+    for client in [one, two] {
+      #expect(world.clients[client].isClosed)
+      let told = world.clients[client].unexpected.map(\.parameters)
+      #expect(told == [["resource": "Users", "limit": 4, "used": 4]])
+    }
+    #expect(world.call("Count", from: world.connect(uid: 7_001))["running"] == 1)
+    #expect(world.call("Count", from: world.connect(uid: 0))["running"] == 0)
+    #expect(world.service.scheduler.users.count == 5, "and all strangers as one")
+    #expect(world.problems == [])
+  }
+
   /// Users come in the order of their uids, whichever was seen first.
   @Test(arguments: [1, 2, 3, 7, 100])
   func `a list of everybody's goes by owner, then by name, on pages of every length`(limit: Int64) {

@@ -59,6 +59,30 @@ struct StartManyTests {
     #expect(world.problems == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a turn starts no more of them than of single calls, and at least one call's`(
+    isDelayed: Bool
+  ) {
+    let world = World(ledger: isDelayed ? .prompt : nil)
+    world.checksInvariants = false
+    let clients = (0..<5).map { _ in world.connect() }
+    for client in clients {
+      let items = (0..<1_000).map { item("c\(client)-\($0)") }
+      world.post("StartMany", ["countdowns": .array(items)], from: client)
+    }
+    var before = 0
+    while !world.isSettled {
+      world.turn()
+      let usage = world.service.scheduler.users[world.service.scheduler.users.known(1_000)]
+      // The last call of a turn may go over what it may cost by its whole length.
+      #expect(usage.live - before <= 2_048 + 1_000)
+      before = usage.live
+    }
+    #expect(before == 5_000)
+    #expect(world.service.brokenInvariant() == nil)
+    #expect(world.problems == [])
+  }
+
   @Test func `all go to the ledger in one batch, and are answered when all verdicts are there`() {
     var ledger = DelayingLedger(
       seed: 1, habits: .init(slowestTurns: 20, refusedPercent: 20), firstRevision: 1)

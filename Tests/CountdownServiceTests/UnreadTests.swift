@@ -124,6 +124,65 @@ struct UnreadTests {
     #expect(world.problems == [])
   }
 
+  /// A world in which so much is unread, by one who reads nothing, that a bound is reached.
+  private func crowded(inAll: Bool) -> World {
+    let world = World(limits: limits)
+    makeLong(world, uid: 1_000)
+    _ = stalled(world, uid: 1_000, 20)
+    var changed = limits
+    if inAll { changed.queuedReplyBytesTotal = 0 } else { changed.queuedReplyBytesPerUser = 0 }
+    world.service.adopt(changed)
+    return world
+  }
+
+  @Test(arguments: [false, true], [0, -1])
+  func `beyond a bound a GetMany is answered with as much as a list has, and refused one past it`(
+    inAll: Bool, more: Int
+  ) throws {
+    let world = crowded(inAll: inAll)
+    let names: JSONTree = ["names": .array(Array(repeating: "long", count: 100))]
+    let refused = world.call("GetMany", names, from: world.connect())
+    #expect(refused.errorName == "QuotaExceeded")
+    let key = inAll ? "MaxQueuedReplyBytesTotal" : "MaxQueuedReplyBytesPerUser"
+    #expect(refused["resource"]?.string == key && refused["limit"] == 0)
+    #expect(try #require(refused["used"]?.integer) > 0)
+    // Whoever is not concerned gets all of it: root, or another user.
+    let root = world.connect(uid: 0)
+    let roots = world.call("GetMany", ["names": names["names"]!, "owner": 1_000], from: root)
+    #expect(roots.error == (inAll ? refused.error : nil))
+    let short = world.connect()
+    world.setReading(false, short)
+    world.post("GetMany", ["names": ["long", "b"]], from: short)
+    world.turn()
+    let length = unread(world, short)
+    world.setReading(true, short)
+    world.settle()
+    var changed = world.service.limits
+    changed.listBytes = length + more
+    world.service.adopt(changed)
+    let reply = world.call("GetMany", ["names": ["long", "b"]], from: short)
+    #expect(reply.errorName == (more == 0 ? nil : "QuotaExceeded"))
+    #expect(world.service.brokenInvariant() == nil)
+    #expect(world.problems == [])
+  }
+
+  @Test func `beyond a bound a StartMany with a long answer is refused before anything is done`() {
+    let world = crowded(inAll: false)
+    func start(_ count: Int, _ name: String) -> VirtualClient.Reply {
+      let items = (0..<count).map { number -> JSONTree in
+        ["name": .string("\(name)\(number)"), "durationUSec": length]
+      }
+      return world.call("StartMany", ["countdowns": .array(items)], from: world.connect())
+    }
+    var changed = world.service.limits
+    changed.listBytes = 4 * 404
+    world.service.adopt(changed)
+    #expect(start(4, "a").error == nil)
+    #expect(start(5, "b").errorName == "QuotaExceeded")
+    #expect(world.call("Count", from: world.connect())["running"] == 5)
+    #expect(world.problems == [])
+  }
+
   @Test func `one that leaves without reading counts no more`() {
     var limits = limits
     limits.queuedReplyBytesPerUser = 100 << 10

@@ -117,7 +117,7 @@ struct WatchTests {
       ])
   }
 
-  @Test func `one that is missed or late says so`() {
+  @Test func `one that expires late says by how much`() {
     let world = World()
     let watcher = watch(world, ["a"])
     start(world, "a", 1_000_000, from: world.connect())
@@ -295,6 +295,26 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  /// The host then waits until the reading, which was rounded up, has really passed.
+  @Test func `what is told because its time has come is known to be, and nothing else`() {
+    let world = World()
+    let client = world.connect()
+    start(world, "a", 350_000, from: client)
+    _ = watch(world, ["a"], ["intervalUSec": 100_000])
+    let begin = world.clock.reading.boottime
+    var moments: [Int64] = []
+    world.afterTurn = {
+      if $0.service.hasToldByTime { moments.append($0.clock.reading.boottime - begin) }
+    }
+    world.call("Pause", ["name": "a"], from: client)
+    world.call("Resume", ["name": "a"], from: client)
+    world.run(29_000_000)
+    #expect(moments == [50_000, 150_000, 250_000, 350_000])
+    world.run(60_000_000)
+    #expect(moments.count == 4, "a heartbeat is no crossing")
+    #expect(world.problems == [])
+  }
+
   @Test func `a multiple that is met exactly is told once, and one interval is the last`() {
     let world = World()
     let client = world.connect()
@@ -309,7 +329,7 @@ struct WatchTests {
       ])
   }
 
-  @Test func `without an interval nothing ticks`() {
+  @Test func `without an interval no crossing is told`() {
     let world = World()
     start(world, "a", minute, from: world.connect())
     let watcher = watch(world, ["a"])
@@ -350,7 +370,7 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
-  @Test func `paused and ended ones do not tick, and one that goes on ticks by what remains`() {
+  @Test func `paused and ended ones have no crossings, and one that goes on has them anew`() {
     let world = World()
     let client = world.connect()
     start(world, "a", 1_000_000, from: client)
@@ -385,7 +405,7 @@ struct WatchTests {
       ])
   }
 
-  @Test func `a step of the wall clock moves the ticks of realtime ones, both ways`() {
+  @Test func `a step of the wall clock moves the crossings of realtime ones, both ways`() {
     let world = World()
     let client = world.connect()
     let instant = world.clock.reading.realtime + 100_000_000
@@ -402,14 +422,14 @@ struct WatchTests {
         ["r running 100000000"], ["r running 90000000"], ["r running 80000000"],
         ["r running 70000000"],
       ])
-    // A step over its end is its expiry, and no tick.
+    // A step over its end is its expiry, and no crossing.
     world.clock.step(1_000_000_000)
     world.settle()
     #expect(told(world, watcher).dropFirst(7) == [["r expired 0"]])
     #expect(world.problems == [])
   }
 
-  @Test func `small steps that add up move the ticks as well`() {
+  @Test func `small steps that add up move the crossings as well`() {
     let world = World()
     let client = world.connect()
     let instant = world.clock.reading.realtime + 1_000_000
@@ -425,7 +445,7 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
-  @Test func `the wall clock that falls behind by less than is noticed makes no tick early`() {
+  @Test func `the wall clock that falls behind by less than is noticed makes no crossing early`() {
     let world = World()
     let client = world.connect()
     let instant = world.clock.reading.realtime + 1_000_000
@@ -439,7 +459,7 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
-  @Test func `sleep is told to those who watch what runs, and moves the ticks of monotonic ones`() {
+  @Test func `sleep is told to who watches what runs, and moves the crossings of monotonic ones`() {
     let world = World()
     let client = world.connect()
     start(world, "m", 100_000_000, ["clock": "monotonic"], from: client)
@@ -452,9 +472,9 @@ struct WatchTests {
     #expect(told(world, watcher).last == ["m running 100000000", "b running 70000000"])
     world.run(20_000_000)
     #expect(told(world, watcher).last == ["m running 80000000"])
-    let ticks = told(world, watcher).count
+    let crossings = told(world, watcher).count
     world.run(9_999_999)
-    #expect(told(world, watcher).count == ticks)
+    #expect(told(world, watcher).count == crossings)
     #expect(world.problems == [])
   }
 

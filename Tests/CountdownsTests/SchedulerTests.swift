@@ -5,6 +5,37 @@ import TimingWheel
 
 /// Time: what is due, when and in which order.
 @Suite struct SchedulerTests {
+  /// Every one of a crowd can be expired by a call before its turn comes.
+  @Test(arguments: [false, true])
+  func `what waits no more is dropped a bounded number a turn, and then the next is told`(
+    byAsking: Bool
+  ) throws {
+    let rig = Rig()
+    for number in 0..<1_000 { try rig.start("n\(number)", second) }
+    try rig.start("last", 2 * second)
+    rig.run(3 * second)
+    rig.advance()
+    for number in 0..<1_000 {
+      let id = try #require(rig.find("n\(number)"))
+      #expect((rig.scheduler.expireIfDue(id) == nil) == false)
+    }
+    for turn in 1...9 {
+      rig.advance(limit: 100)
+      if byAsking {
+        #expect(rig.scheduler.oldestOverdueUSec() == nil)
+      } else {
+        #expect((rig.scheduler.takeDue() == nil) == true, "turn \(turn)")
+      }
+      #expect((rig.scheduler.nextWake == .now) == true)
+      #expect(rig.scheduler.brokenInvariant() == nil)
+    }
+    rig.advance(limit: 100)
+    if byAsking { #expect(rig.scheduler.oldestOverdueUSec() == second) }
+    let event = rig.scheduler.takeDue()
+    #expect(event?.id == rig.find("last"))
+    #expect((rig.scheduler.nextWake == .now) == false)
+  }
+
   @Test func `B01: sleep since boot is no part of a length`() throws {
     let asleep = 45 * hour + 57 * 60 * second
     let rig = Rig(
