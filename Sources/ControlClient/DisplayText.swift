@@ -27,8 +27,10 @@ package func oneLine(json: [UInt8], escapingControls: Bool) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
     if scalar.isHarmful, scalar != "\t" {
-      let digits = String(scalar.value, radix: 16)
-      result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      for unit in String(scalar).utf16 {
+        let digits = String(unit, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }
     } else {
       result.unicodeScalars.append(scalar)
     }

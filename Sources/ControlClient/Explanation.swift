@@ -21,7 +21,7 @@ package struct Explanation: Equatable, Sendable {
     case .refused(let refusal): self.init(refusal)
     case .closed:
       self.init(
-        "the daemon ended the connection before it answered",
+        "the daemon ended the connection",
         advice: "see what it says: journalctl -u countdownd -n 20")
     case .silent(let seconds):
       self.init(

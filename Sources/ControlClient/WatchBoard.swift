@@ -32,7 +32,8 @@ package struct WatchBoard: Sendable {
 
     init(name: String) { self.name = name }
 
-    var hasEnded: Bool { Countdown.isEnd(state) }
+    /// It has ended, or is no more.
+    var isOver: Bool { Countdown.isEnd(state) || state == "absent" }
 
     /// What remains, by the clock that it is measured on.
     func remaining(at moment: Moment) -> Int64 {
@@ -89,11 +90,16 @@ package struct WatchBoard: Sendable {
 
   /// Gives a name its place, unless it has one, before it is told how it stands. O(rows).
   ///
-  /// - Parameter limit: Where so many stand already, it gets none, and ``isPartial`` is set.
+  /// - Parameter limit: Where so many stand already, one that has ended gives way to it; where none has,
+  ///   it gets no place, and ``isPartial`` is set.
   package mutating func expect(_ name: String, atMost limit: Int = .max) {
     guard place(of: name) == nil else { return }
+    if rows.count >= limit, let ended = rows.firstIndex(where: \.isOver) { rows.remove(at: ended) }
     if rows.count < limit { rows.append(Row(name: name)) } else { isPartial = true }
   }
+
+  /// All that there are will be told anew by ``expect(_:atMost:)``.
+  package mutating func beginListing() { isPartial = false }
 
   /// Bytewise: to Swift, two names may be equal that differ.
   private func place(of name: String) -> Int? {
@@ -118,7 +124,7 @@ package struct WatchBoard: Sendable {
     guard !isFixed else { return }
     rows.removeAll { row in
       row.state == "absent"
-        || row.hasEnded && moment.boottimeUSec - row.toldAtUSec >= Self.farewellUSec
+        || row.isOver && moment.boottimeUSec - row.toldAtUSec >= Self.farewellUSec
     }
     let keyed = rows.map { (rank: $0.rank, remaining: $0.remaining(at: moment), row: $0) }
     rows = keyed.sorted { ($0.rank, $0.remaining) < ($1.rank, $1.remaining) }.map(\.row)
@@ -178,7 +184,7 @@ package struct WatchBoard: Sendable {
       if row.state == "running" {
         let remaining = Remaining(usec: row.remaining(at: now), hasEnded: false)
         until = remaining.untilTextChanges(in: unit)
-      } else if row.hasEnded, !isFixed {
+      } else if row.isOver, !isFixed {
         until = row.toldAtUSec + Self.farewellUSec - now.boottimeUSec
       }
       if let until { next = min(next ?? .max, max(until, 0)) }

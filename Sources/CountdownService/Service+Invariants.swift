@@ -175,9 +175,12 @@ extension Service {
       watching.sorted(by: { $0.token < $1.token })
         == watchStreams.sorted(by: { $0.token < $1.token })
     else { return "\(watching.count) watch and \(watchStreams.count) are streams" }
-    guard watchTable.watcherCount == watchedOfUser.reduce(0, +) else {
-      return "the table has \(watchTable.watcherCount) watchers of names"
+    let known = watchTable.watcherCount { hasGone($0) }
+    guard known == watchedOfUser.reduce(0, +) else {
+      return "the table has \(known) watchers of names"
     }
+    let forgotten = watchTable.forgottenCount { hasGone($0) }
+    guard forgotten == 0 else { return "\(forgotten) names keep watchers that have gone" }
     for user in watchedOfUser.indices
     where scheduler.users[UInt32(user)].watched != watchedOfUser[user] {
       return "of user \(user) \(watchedOfUser[user]) names are watched, not as many as counted"
@@ -187,7 +190,7 @@ extension Service {
 
   private borrowing func brokenNames(of watch: Watching, _ connection: Connection) -> String? {
     for (place, item) in watch.items.enumerated() {
-      let known = watchTable[OwnedName(user: watch.user, name: item.name)]
+      let known = watchTable[OwnedName(user: watch.user, name: item.name)].filter { !hasGone($0) }
       guard known.filter({ $0.connection == connection.id }).map(\.place) == [place] else {
         return "a name that is watched is not found in the table once"
       }

@@ -11,7 +11,10 @@ internal import Varlink
 /// same hand-out as `Get`.
 extension Service {
   /// Names that a turn tells to watchers, about; the rest waits for the next.
-  private static let namesToldPerTurn = 2_048
+  private static let namesToldPerTurn = 1_024
+  /// What of watchers that have gone a turn clears away, in names and their watchers: more than one turn
+  /// can take in, so that those who come and go do not heap up.
+  private static let watchersClearedPerTurn = 8_192
 
   mutating func watch(
     _ request: WatchRequest, of owners: Owners, in message: Span<UInt8>, from index: Int
@@ -59,9 +62,7 @@ extension Service {
     scheduler.cancelTimer(watch.timer)
     let id = connections[index].id
     watchStreams.removeAll { $0 == id }
-    for item in watch.items {
-      watchTable.remove(id, from: OwnedName(user: watch.user, name: item.name))
-    }
+    watchTable.leave(watch.user, names: watch.items.map(\.name))
     scheduler.users[connections[index].user].streams -= 1
     scheduler.users[watch.user].watched -= watch.items.count
   }
@@ -78,7 +79,7 @@ extension Service {
 
   private mutating func noteChange(of name: OwnedName, isGone: Bool) {
     for watcher in watchTable[name] {
-      let index = watcher.connection.place
+      guard let index = place(of: watcher.connection) else { continue }
       connections[index].watch?.noteChange(of: watcher.place, isGone: isGone)
       queueWatch(index)
     }
@@ -146,16 +147,48 @@ extension Service {
     watchQueue.append(connections[index].id)
   }
 
-  /// Tells as many watchers as one turn has room for, in the order in which they came to it.
+  /// Clears away some of what is left of watchers that have gone.
+  mutating func tidyWatches() {
+    guard !watchTable.isTidy else { return }
+    var table = WatchTable()
+    swap(&table, &watchTable)  // Moved out: it changes while those it knows are looked at.
+    table.tidy(limit: Service.watchersClearedPerTurn) { hasGone($0) }
+    swap(&table, &watchTable)
+  }
+
+  /// Whether a watcher watches no more.
+  func hasGone(_ watcher: WatchTable.Watcher) -> Bool {
+    place(of: watcher.connection).map { connections[$0].watch == nil } ?? true
+  }
+
+  /// Tells as many watchers as one turn has room for, in the order in which they came to it, and shared
+  /// evenly by users.
   mutating func serveWatches() {
+    guard !watchQueue.isEmpty else { return }
+    var queue: [ConnectionID] = []
+    swap(&queue, &watchQueue)
+    let users = queue.compactMap { id in place(of: id).map { connections[$0].user } }
+    var shares = TurnShares(of: Service.namesToldPerTurn, among: users)
     var budget = Service.namesToldPerTurn
-    var served = 0
-    while served < watchQueue.count, budget > 0 {
-      let index = place(of: watchQueue[served])
-      served += 1
-      if let index, case .watching = connections[index].activity { budget -= tellWatch(index) }
+    var rest: [ConnectionID] = []
+    for (position, id) in queue.enumerated() {
+      guard budget > 0 else {
+        rest += queue[position...]
+        break
+      }
+      guard let index = place(of: id), case .watching = connections[index].activity else {
+        continue
+      }
+      let user = connections[index].user
+      guard shares.hasRoom(for: user) else {
+        rest.append(id)
+        continue
+      }
+      let told = tellWatch(index)
+      budget -= told
+      shares.take(told, by: user)
     }
-    watchQueue.removeFirst(served)
+    watchQueue = rest + watchQueue  // Before those that have something to tell since.
   }
 
   /// Writes one reply with the newest of what a watcher was not told.

@@ -476,21 +476,10 @@ package struct Service: ~Copyable {
     let queue = woken + ready
     woken.removeAll(keepingCapacity: true)
     ready.removeAll(keepingCapacity: true)
-    callBudget = Service.callCostPerTurn
-    // Shared evenly: who sends little waits for a share of each of the others, not for all they sent.
-    callShare = max(1, min(Service.callsPerTurn, callBudget / max(queue.count, 1)))
-    for (position, id) in queue.enumerated() {
-      guard callBudget > 0 else {
-        postpone(queue[position...])
-        break
-      }
-      guard let index = place(of: id) else { continue }
-      connections[index].isQueued = false
-      handle(index)
-      touch(index)
-    }
+    handleCalls(of: queue)
     serveWatches()
     serveStreams()
+    tidyWatches()
   }
 
   /// Whether this turn tells something because its time has come: nothing of it may leave before the
@@ -499,7 +488,7 @@ package struct Service: ~Copyable {
 
   /// When the next turn has something to do, if nothing comes in before.
   package var nextWake: Scheduler.Wake {
-    ready.isEmpty && watchQueue.isEmpty ? scheduler.nextWake : .now
+    ready.isEmpty && watchQueue.isEmpty && watchTable.isTidy ? scheduler.nextWake : .now
   }
 
   /// All that the turn asked for is done: the host begins to wait, until ``nextWake`` or for input. By
@@ -519,6 +508,44 @@ package struct Service: ~Copyable {
   package var isQuiet: Bool {
     guard ready.isEmpty, underway.isEmpty, requests.isEmpty else { return false }
     return !connections.contains { $0.isOpen && $0.pendingBytes > 0 }
+  }
+
+  /// Handles the calls of these, as far as the turn has room; the rest come first in the next.
+  ///
+  /// The turn is shared evenly, by users and then by the connections of each: who sends little waits for a
+  /// share of each of the others, not for all they sent, nor for all the connections one of them has. What
+  /// is left then is for whoever comes next.
+  private mutating func handleCalls(of queue: [ConnectionID]) {
+    callBudget = Service.callCostPerTurn
+    let users = queue.compactMap { id in place(of: id).map { connections[$0].user } }
+    var shares = TurnShares(of: callBudget, among: users)
+    var rest: [ConnectionID] = []
+    for id in queue {
+      guard let index = place(of: id) else { continue }
+      let user = connections[index].user
+      guard callBudget > 0, shares.hasRoom(for: user) else {
+        rest.append(id)
+        continue
+      }
+      let before = callBudget
+      handleCalls(index, share: shares.perConnection(of: user))
+      shares.take(before - callBudget, by: user)
+    }
+    let share = max(1, callBudget / max(rest.count, 1))
+    for (position, id) in rest.enumerated() {
+      guard callBudget > 0 else {
+        postpone(rest[position...])
+        break
+      }
+      if let index = place(of: id) { handleCalls(index, share: share) }
+    }
+  }
+
+  private mutating func handleCalls(_ index: Int, share: Int) {
+    callShare = min(Service.callsPerTurn, share)
+    connections[index].isQueued = false
+    handle(index)
+    touch(index)
   }
 
   /// Those whose calls this turn had no room for: the next begins with them, in the same order.

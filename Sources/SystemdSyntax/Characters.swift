@@ -21,7 +21,8 @@ extension Unicode.Scalar {
   package var isHarmful: Bool {
     switch value {
     case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x61c: true
-    default: false
+    // What shows nothing and changes what stands beside it; but a joiner makes one emoji of several.
+    default: value >= 0xad && value != 0x200d && properties.generalCategory == .format
     }
   }
 }

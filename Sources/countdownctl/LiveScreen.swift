@@ -47,13 +47,9 @@ struct LiveScreen: ~Copyable {
   ) throws {
     var board = WatchBoard(
       names: names, unit: Remaining.Unit(refreshedEveryUSec: intervalUSec))
-    let signals = try SignalDescriptor([
-      .interrupt, .terminate, .hangup, .windowChanged, .terminalStop, .resume,
-    ])
     let epoll = try Epoll()
     let wake = try TimerDescriptor()
     try epoll.add(wake.rawValue, .readable, token: Token.wake)
-    try epoll.add(signals.rawValue, .readable, token: Token.signals)
     var arrivals: Connection?
     if names.isEmpty {
       // Asked first, so that none falls between it and the lists.
@@ -61,6 +57,11 @@ struct LiveScreen: ~Copyable {
       try Self.list(prefix, of: owners, into: &board, session)
     }
     let watching = try Self.watch(board.names, of: owners, session, epoll)
+    // From here on: while it was asking a daemon that may not answer, they end it as they end any program.
+    let signals = try SignalDescriptor([
+      .interrupt, .terminate, .hangup, .windowChanged, .terminalStop, .resume,
+    ])
+    try epoll.add(signals.rawValue, .readable, token: Token.signals)
     var input: TerminalInput?
     if StandardStream.input.isTerminal {
       input = try TerminalInput()
@@ -97,6 +98,7 @@ struct LiveScreen: ~Copyable {
   private static func list(
     _ prefix: String?, of owners: Owners, into board: inout WatchBoard, _ session: Session
   ) throws {
+    board.beginListing()
     for state in ["running", "paused"] {
       var connection = try session.connect()
       try connection.begin(
@@ -179,9 +181,13 @@ struct LiveScreen: ~Copyable {
 
   /// Watches those that have come as well, unless it was done a moment ago.
   private mutating func watchArrivals() throws {
+    if board.isPartial, arrivals != nil, board.names.count < Self.mostNames { hasUnwatched = true }
     guard hasUnwatched, now.boottimeUSec - watchedAtUSec >= Self.rewatchUSec else { return }
     hasUnwatched = false
     watchedAtUSec = now.boottimeUSec
+    if board.isPartial, board.names.count < Self.mostNames {
+      try Self.list(prefix, of: owners, into: &board, session)
+    }
     // Closed first, for it counts against the limit of streams: the daemon sees that before it reads
     // what comes on a new connection.
     watching = nil

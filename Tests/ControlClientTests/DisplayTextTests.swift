@@ -17,6 +17,8 @@ import Testing
       oneLine(json: json, escapingControls: true) == "{\"a\":  \"\\u009b\\u202e\",  \t\"b\":1}")
     #expect(
       oneLine(json: json, escapingControls: false) == "{\"a\":  \"\u{9b}\u{202e}\",  \t\"b\":1}")
+    let tag = Array("{\"a\":\"\u{e0041}\"}".utf8)
+    #expect(oneLine(json: tag, escapingControls: true) == "{\"a\":\"\\udb40\\udc41\"}")
   }
 
   @Test(arguments: [

@@ -135,6 +135,19 @@ import Testing
     #expect(Self.lines(&board, at: 0).last == "not all there are; q quits")
   }
 
+  @Test func `where there is no room, one that has ended gives way`() throws {
+    var board = WatchBoard(names: [], unit: .seconds)
+    for name in ["a", "b"] { board.expect(name, atMost: 2) }
+    board.note(
+      try Self.told(#"{"name":"a","state":"expired","remainingUSec":0}"#), at: Self.moment(0))
+    board.expect("c", atMost: 2)
+    #expect(board.names == ["b", "c"] && !board.isPartial)
+    board.expect("d", atMost: 2)
+    #expect(board.isPartial)
+    board.beginListing()
+    #expect(!board.isPartial)
+  }
+
   @Test(arguments: [0, 1, 8, 20, 30, 40, 50, 64, 80, 200])
   func `no line is wider than the terminal`(width: Int) throws {
     var board = WatchBoard(names: ["日本語の名前がとても長いもの", "short"], unit: .tenths)

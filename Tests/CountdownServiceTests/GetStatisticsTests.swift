@@ -156,8 +156,14 @@ struct GetStatisticsTests {
     let own = reply?["parameters"]
     #expect(waiting > 0 && own?["unreadReplyBytes"] == .integer(Int64(waiting)))
     #expect(own?["daemon"]?["memory"]?["replyBytes"] == .integer(Int64(waiting)))
+    // The same of all, asked by itself and by another.
+    world.post("GetStatistics", ["allOwners": true], from: root)
+    world.turn()
+    let both = world.waitingText(for: root).utf8
+    let second = both.split(separator: 0).last.flatMap { JSONTree(parsing: Array($0)) }
+    #expect(second?["parameters"]?["unreadReplyBytes"] == .integer(Int64(text.count)))
     let all = statistics(["allOwners": true], from: world.connect(uid: 0))
-    #expect(all["unreadReplyBytes"] == .integer(Int64(text.count)))
+    #expect(all["unreadReplyBytes"] == .integer(Int64(both.count)))
   }
 
   @Test func `a turn answers no more of them about all than it may look at users`() {

@@ -256,6 +256,43 @@ struct WatchTests {
     #expect(world.problems == [])
   }
 
+  @Test
+  func `watchers that go together are cleared away in slices, and nobody is told in their place`() {
+    let world = World()
+    world.checksInvariants = false
+    let names = (0..<1_000).map { "n\($0)" }
+    let caller = world.connect()
+    let watchers = (0..<60).map { watch(world, names, uid: 1_001 + UInt32($0 / 30)) }
+    watchers.forEach(world.vanish)
+    world.turn()
+    #expect(world.service.nextWake == .now)
+    #expect(world.service.brokenInvariant() == nil)
+    // Their places are taken again before all is cleared away.
+    let others = (0..<60).map { watch(world, ["other\($0)"], uid: 1_001) }
+    start(world, "n0", minute, from: caller)
+    world.settle()
+    #expect(others.map { told(world, $0).count } == Array(repeating: 1, count: 60))
+    #expect(world.service.nextWake != .now)
+    #expect(world.service.brokenInvariant() == nil)
+  }
+
+  @Test func `one user's watchers take no more of a turn than another's`() {
+    let world = World()
+    world.checksInvariants = false
+    let names = (0..<1_000).map { "n\($0)" }
+    let greedy = (0..<20).map { _ in watch(world, names, uid: 1_001) }
+    let modest = watch(world, ["a"], uid: 1_002)
+    let (first, second) = (world.connect(uid: 1_001), world.connect(uid: 1_002))
+    let items = names.map { JSONTree.object(["name": .string($0), "durationUSec": minute]) }
+    world.call("StartMany", ["countdowns": .array(items)], from: first)
+    let before = told(world, modest).count
+    world.post("Start", ["name": "a", "durationUSec": minute], from: second)
+    world.turn()
+    #expect(told(world, modest).count == before + 1)
+    world.settle()
+    #expect(greedy.map { told(world, $0).joined().count } == Array(repeating: 2_000, count: 20))
+  }
+
   @Test func `a client that is gone leaves nothing behind`() {
     let world = World()
     let client = world.connect()

@@ -179,8 +179,8 @@ class Told:
                 self.events.append(event)
                 self.by_name.setdefault(event.get("name"), []).append(event)
 
-    def wait(self, *names):
-        """The one event of each of the names, in the order in which they came."""
+    def wait(self, *names, kind="expired"):
+        """The one event of each of the names, in the order in which they came; all of a kind."""
 
         def all_there():
             self.read()
@@ -189,7 +189,7 @@ class Told:
         wait_for(all_there, f"an event of each of {names[:20]}")
         names = set(names)
         events = [event for event in self.events if event.get("name") in names]
-        assert len(events) == len(names), events
+        assert len(events) == len(names) and {event["kind"] for event in events} == {kind}, events
         for event in events:
             expect_in_time(event)
         return events
@@ -203,12 +203,18 @@ def expect_in_time(event):
     """It is not early: by what it says of its own clock, nor, of clocks that nobody sets, by what was read
     when it came. And it says rightly how late it is."""
     own = member(own_clock(event))
-    assert event["kind"] == "expired", event
+    assert event["kind"] in ("expired", "missed"), event
     late = event["at"][own] - event["deadline"][own]
     assert late >= 0, f"early: {event}"
     assert event["lateUSec"] == late, event
+    assert (event["lateReason"] != "none") == (late >= 10_000), event
     for clock in ("boottime", "monotonic"):
         assert event["at"][member(clock)] <= event["here"][member(clock)], f"told ahead of time: {event}"
+
+
+def expect_reason(events, *reasons):
+    for event in events:
+        assert event["lateReason"] in reasons, f"{reasons}: {event}"
 
 
 def expect_order(events):
@@ -319,11 +325,15 @@ def night_before():
     start("night/4h", 4 * HOUR)
     start("night/repeats", HOUR // 2, repeatUSec=HOUR)
     start("night/b02", 10 * HOUR)
+    start("night/skipped", HOUR, catchUp="skip")
+    start("night/skipped r", HOUR, "realtime", catchUp="skip", graceUSec=6 * HOUR)
+    start("night/in grace", HOUR, catchUp="skip", graceUSec=9 * HOUR)
+    start("night/skip m", 600 * SECOND, "monotonic", catchUp="skip")
     start("night/r9h", 9 * HOUR, "realtime")
     over = 8 * HOUR + 8 * SECOND
     for clock, length in (("boottime", over), ("realtime", over), ("monotonic", 12 * SECOND)):
         start(f"night/after {clock}", length, clock)
-    told.wait(*(f"night/before {clock}" for clock in CLOCKS))
+    expect_reason(told.wait(*(f"night/before {clock}" for clock in CLOCKS)), "none", "overload")
     shows("before the sleep: one of each clock expires, not early")
     for name in NIGHT_DURING + ("night/b36 y", "night/m3h", "night/b02", "night/r9h"):
         expect_running(name)
@@ -348,6 +358,9 @@ def night_after():
         assert event["at"]["boottimeUSec"] >= before["boottime"] + slept() - NOISE, event
         assert event["at"][member(own_clock(event))] >= before[own_clock(event)] + slept() - NOISE, event
     shows("what was due during the sleep expires once, on waking; lateUSec counts by its own clock")
+    expect_reason(events, "suspend")
+    assert get("night/b07")[0]["lateReason"] == "suspend"
+    shows("lateReason says suspend, in the event and in Get")
     expect_order(events)
     assert [event["name"] for event in events] == [
         "night/b07", "night/b36 x", "night/1h", "night/r2h", "night/r3h", "night/4h", "night/7h"]
@@ -370,7 +383,12 @@ def night_after():
     assert event["at"]["boottimeUSec"] - event["deadline"]["boottimeUSec"] == event["lateUSec"], event
     assert HOUR > event["lateUSec"] >= 0, event
     shows("one that repeats is told once, for the newest occurrence, with how many were overrun")
-    cancel("night/repeats", "night/b02", "night/r9h", "night/m3h")
+    missed = told.wait("night/skipped", "night/skipped r", kind="missed")
+    expect_reason(missed + told.wait("night/in grace"), "suspend")
+    assert get("night/skipped")[0]["state"] == "missed"
+    expect_running("night/skip m")
+    shows("what is to be skipped is missed where it was later than its grace, and else expires")
+    cancel("night/repeats", "night/b02", "night/r9h", "night/m3h", "night/skip m")
     told.wait(*(f"night/after {clock}" for clock in CLOCKS))
     shows("after the sleep: one of each clock expires, not early")
     expect_lasting()
@@ -381,6 +399,7 @@ def steps():
     start("steps/m", 600 * SECOND, "monotonic")
     start("steps/follows", HOUR // 2, "realtime")
     start("steps/r2h", 2 * HOUR, "realtime")
+    start("steps/skipped", HOUR // 2, "realtime", catchUp="skip", graceUSec=SECOND)
 
     def moved(by):
         step_and_see(by)
@@ -397,11 +416,14 @@ def steps():
     assert event["lateUSec"] >= HOUR // 2 - 60 * SECOND, event
     countdown = expect_running("steps/r2h")
     assert countdown["remainingUSec"] <= HOUR, countdown
+    missed, = told.wait("steps/skipped", kind="missed")
+    expect_reason([event, missed], "clockStep")
     moved(-HOUR)
     assert get("steps/follows")[0]["state"] == "expired"
+    assert get("steps/skipped")[0]["state"] == "missed"
     countdown = expect_running("steps/r2h")
     assert countdown["remainingUSec"] > HOUR, countdown
-    shows("steps of 1 h: an instant of the wall clock that was passed is due, and stays expired")
+    shows("steps of 1 h: an instant of the wall clock that was passed is due, by clockStep, and stays expired")
     start("steps/u", 600 * SECOND, "realtime")
     moved(-18 * YEAR)
     countdown = expect_running("steps/u")
@@ -411,7 +433,9 @@ def steps():
     countdown = expect_running("steps/u")
     assert countdown["remainingUSec"] <= 600 * SECOND, countdown
     moved(DAY)
-    expect_order(told.wait("steps/r2h", "steps/u"))
+    events = told.wait("steps/r2h", "steps/u")
+    expect_order(events)
+    expect_reason(events, "clockStep")
     moved(-DAY)
     assert get("steps/u")[0]["state"] == "expired"
     shows("B06: -18 years, +18 years, +1 day, -1 day: lengths neither move nor grow, nor expire")
@@ -483,6 +507,7 @@ def pause_after():
     step_and_see(DAY)
     expect_running("pause/b")
     event, = told.wait("pause/r")
+    expect_reason([event], "clockStep")
     assert event["lateUSec"] >= 23 * HOUR - SECOND, event
     discontinuities(0)
     cancel("pause/b")
@@ -512,6 +537,9 @@ def wake_after():
     assert 7 * HOUR - 60 * SECOND < late["wake/b1h"] < 8 * HOUR, late
     assert 9 * HOUR - 60 * SECOND < late["wake/r1h"] < 10 * HOUR, late
     assert HOUR - 60 * SECOND < late["wake/r9h"] < 2 * HOUR, late
+    # Of what is an hour late nobody can know whether the clock passed it by the step or by the sleep.
+    expect_reason([event for event in events if event["name"] != "wake/r9h"], "suspend")
+    expect_reason(events, "suspend", "clockStep")
     for name in ("wake/m1h", "wake/r11h"):
         expect_running(name)
     shows("what it made due expires once, each late by its own clock; the rest runs on")
@@ -530,6 +558,7 @@ def nudge_before():
 
 def nudge_after():
     events = told.wait("nudge/b7h", "nudge/r5h")
+    expect_reason(events, "suspend")
     expect_order(events)
     moved = discontinuities(None)
     assert len(moved) <= 2, moved
@@ -551,6 +580,7 @@ def stopped():
     start("stopped/d", SECOND)
     start("stopped/e", 1_200_000, "realtime")
     start("stopped/g", 1_100_000)
+    start("stopped/skip", 1_000_000, catchUp="skip", graceUSec=SECOND)
     pid = main_pid()
     os.kill(pid, signal.SIGSTOP)
     due = last["deadline"]["monotonicUSec"]
@@ -561,8 +591,9 @@ def stopped():
     os.kill(pid, signal.SIGCONT)
     reply = peer.reply()
     assert reply["error"] == "io.countdownd.Countdown.AlreadyExpired", reply
-    events = told.wait("stopped/d", "stopped/e", "stopped/f", "stopped/g")
+    events = told.wait("stopped/d", "stopped/e", "stopped/f", "stopped/g", "stopped/skip")
     expect_order(events)
+    expect_reason(events, "overload")
     for event in events:
         assert event["lateUSec"] >= going_on - due, event
     stalls = [one["awayUSec"] for one in discontinuities(None, stalls=True)]
@@ -572,7 +603,8 @@ def stopped():
         expect_running(name)
     assert len(told.by_name["stopped/a"]) == 1
     cancel("stopped/b", "stopped/c")
-    shows("B32: a stopped process loses nothing: what came due is late, told once and in order")
+    shows("B32: a stopped process loses nothing: what came due is late by overload, told once and in order")
+    shows("and none of it is missed, whatever its grace")
     shows("GetClocks tells that as stalled, for how long, and not as a step or a sleep")
     expect_lasting()
 
@@ -585,14 +617,14 @@ def storm():
     names = []
     for number in range(40):
         names.append(f"storm/r{number}")
-        start(names[-1], base + chance.randrange(500_000, 5 * SECOND) - now("realtime"), "realtime")
+        start(names[-1], base + chance.randrange(2 * SECOND, 6 * SECOND) - now("realtime"), "realtime")
     for number in range(20):
         for clock in ("boottime", "monotonic"):
             names.append(f"storm/{clock[0]}{number}")
             start(names[-1], chance.randrange(500_000, 4 * SECOND), clock)
     first = offset()
     history = [(0, first)]  # Since when, on boottime, the wall clock is so far from that.
-    ends = now("boottime") + 4 * SECOND
+    ends = now("boottime") + 5 * SECOND
     while now("boottime") < ends or len(history) < 100:
         by = chance.choice((1, -1)) * 10 ** chance.randrange(2, 8) * chance.randrange(1, 10) // 10
         if abs(offset() + by - first) > 10 * SECOND:
@@ -606,7 +638,9 @@ def storm():
     history.append((now("boottime") - 100_000, offset()))
     for event in told.wait(*names):
         if own_clock(event) != "realtime":
+            expect_reason([event], "none", "overload")
             continue
+        expect_reason([event], "none", "overload", "clockStep")
         # That it read what it says, the wall clock was so at that time.
         at, read = event["at"]["boottimeUSec"], event["at"]["realtimeUSec"] - event["at"]["boottimeUSec"]
         spans = zip(history, history[1:] + [(now("boottime"), None)])
@@ -649,6 +683,7 @@ def crowd_after():
     with open(f"{FOLDER}/caller") as file:
         os.kill(int(file.read()), signal.SIGKILL)
     expect_order(events)
+    expect_reason(events, "suspend")
     assert events[0]["lateUSec"] > events[-1]["lateUSec"] > 0
     assert events[0]["at"]["boottimeUSec"] >= state["before sleep"]["boottime"] + slept() - NOISE
     one, = discontinuities(1)
@@ -680,6 +715,19 @@ def audit():
         assert len(came) == (0 if running else expected), f"{name}: {came}"
     assert not names, f"nobody expected {names}"
     shows(f"all in all {len(told.events)} events: one outcome for each countdown, nothing early")
+
+    machine = [event for event in told.events if event["kind"] in ("slept", "clockStepped")]
+    for kind, amount in (("slept", "sleptUSec"), ("clockStepped", "steppedUSec")):
+        amounts = [one[amount] for one in state["discontinuities"][: state["before storm"]] if amount in one]
+        came = [event["byUSec"] for event in machine if event["kind"] == kind]
+        assert came[: len(amounts)] == amounts, (kind, came, amounts)
+    places = {id(event): place for place, event in enumerate(told.events)}
+    for event in told.events:
+        # An event that a sleep or a step made due came after that of the sleep or the step.
+        if event.get("lateReason") in ("suspend", "clockStep"):
+            before = [one for one in machine if one["at"]["boottimeUSec"] <= event["at"]["boottimeUSec"]]
+            assert places[id(before[-1])] < places[id(event)], (before[-1], event)
+    shows("who subscribes is told of each sleep and step, by how much, and before what it made due")
 
     lasting = {}
     readings = []
@@ -723,6 +771,10 @@ def audit():
     total = sum(entry[1] for entry in logged), sum(entry[2] for entry in logged)
     for amount, moved in zip(total, (asleep() - state["asleep"], offset() - state["offset"])):
         assert abs(amount - moved) <= NOISE, f"{total} in the journal, {moved} by the clocks"
+    told_of = tuple(
+        sum(event["byUSec"] for event in machine if event["kind"] == kind) for kind in ("slept", "clockStepped")
+    )
+    assert told_of == total, f"{told_of} in the events, {total} in the journal"
     shows(f"the sums of all {len(logged)} are what the clocks have moved since the daemon started")
     errors = [entry for entry in entries if int(entry["PRIORITY"]) <= 4]
     assert not errors, errors

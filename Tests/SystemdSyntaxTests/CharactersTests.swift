@@ -15,6 +15,8 @@ import Testing
     ("plain é 中", "plain é 中"), ("a\nb\tc", "a\\u{a}b\\u{9}c"), ("\u{1b}[2J", "\\u{1b}[2J"),
     ("\u{9b}\u{7f}", "\\u{9b}\\u{7f}"), ("\u{202e}x\u{2066}", "\\u{202e}x\\u{2066}"),
     ("\0", "\\u{0}"),
+    ("a\u{200b}b\u{feff}\u{e0041}\u{ad}", "a\\u{200b}b\\u{feff}\\u{e0041}\\u{ad}"),
+    ("👩\u{200d}🚀", "👩\u{200d}🚀"),
   ])
   func `what could command a terminal is shown as an escape`(text: String, shown: String) {
     #expect(text.shown() == shown)
