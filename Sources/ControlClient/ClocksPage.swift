@@ -28,12 +28,17 @@ package struct ClocksPage: Sendable {
     guard !reply.discontinuities.isEmpty else {
       return "Nothing has happened to the clocks since the daemon started.\n"
     }
-    var table = Table([("WHEN", .left), ("WHAT HAPPENED", .left)])
+    var table = Table([
+      ("WHEN", .left), ("LATE", .right), ("MISSED", .right), ("WHAT HAPPENED", .left),
+    ])
     for one in reply.discontinuities {
       let when = one.at.unixSeconds.map {
         zone.shortText(of: $0, today: reply.now.unixSeconds ?? $0)
       }
-      table.add([.init(when ?? "–"), .init(Self.text(of: one), Self.style(of: one))])
+      table.add([
+        .init(when ?? "–"), .init(one.expired.map { "\($0)" } ?? "–"),
+        .init(one.missed.map { "\($0)" } ?? "–"), .init(Self.text(of: one), Self.style(of: one)),
+      ])
     }
     return table.text(withStyles: withStyles)
   }

@@ -8,6 +8,9 @@ package struct ClocksReply: Equatable, Sendable {
     package let sleptUSec: Int64?
     package let steppedUSec: Int64?
     package let awayUSec: Int64?
+    /// How many countdowns expired late for it.
+    package let expired: Int64?
+    package let missed: Int64?
 
     /// Reads it.
     package init(_ members: Members) throws(ClientError) {
@@ -16,6 +19,8 @@ package struct ClocksReply: Equatable, Sendable {
       sleptUSec = try members.integer("sleptUSec")
       steppedUSec = try members.integer("steppedUSec")
       awayUSec = try members.integer("awayUSec")
+      expired = try members.integer("expired")
+      missed = try members.integer("missed")
     }
   }
 

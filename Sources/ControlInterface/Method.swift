@@ -24,8 +24,8 @@ package enum Method: Sendable, CaseIterable {
     case .start, .startMany, .get, .getMany, .pause, .resume, .restart, .extend, .cancel,
       .setPayload, .watch:
       .owner
-    case .list, .count, .cancelMany, .subscribe, .getStatistics: .allOwners
-    case .getClocks, .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
+    case .list, .count, .cancelMany, .subscribe, .getClocks, .getStatistics: .allOwners
+    case .getInfo, .getInterfaceDescription, .ping, .reload, .setLogLevel: .none
     }
   }
 

@@ -169,13 +169,19 @@ extension JSONWriter {
   }
 
   /// A `Discontinuity`, as a value.
-  package mutating func discontinuity(_ one: Discontinuity) {
+  ///
+  /// - Parameter effect: What it did to those of whom is asked; not told of a stall, which may do so to any.
+  package mutating func discontinuity(_ one: Discontinuity, effect: ClockHistory.Effect) {
     beginObject()
     field(.kind, one.kind.wireName)
     timestamp(.at, one.at)
     if let slept = one.sleptUSec { field(.sleptUSec, slept) }
     if let stepped = one.steppedUSec { field(.steppedUSec, stepped) }
     if let away = one.awayUSec { field(.awayUSec, away) }
+    if one.kind != .stalled {
+      field(.expired, Int64(effect.expired))
+      field(.missed, Int64(effect.missed))
+    }
     endObject()
   }
 

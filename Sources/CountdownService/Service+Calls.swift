@@ -212,7 +212,7 @@ extension Service {
       try cancelMany(
         selection, of: owners, in: message, from: index, isOneway: flags.isOneway)
     case .subscribe(let request): try subscribe(request, of: owners, in: message, from: index)
-    case .getClocks: writeClocks(to: index)
+    case .getClocks: writeClocks(of: owners, to: index)
     case .getStatistics: writeStatistics(of: owners, to: index)
     case .watch(let request): try watch(request, of: owners, in: message, from: index)
     case .getInfo: writeInfo(to: index)

@@ -5,8 +5,10 @@ internal import Varlink
 
 /// What the clocks did.
 extension Service {
-  /// The reply to `GetClocks`.
-  mutating func writeClocks(to index: Int) {
+  /// The reply to `GetClocks`. Of all owners O(users), which the turn is charged for.
+  mutating func writeClocks(of owners: Owners, to index: Int) {
+    if owners == .all { callBudget -= tallies.count }
+    let user: UInt32? = if case .one(let user) = owners { user } else { nil }
     write(to: index) { service, writer in
       let now = service.scheduler.now
       writer.beginReply()
@@ -18,7 +20,9 @@ extension Service {
       writer.field(.sleptUSec, max(now.boottime - now.monotonic, 0))
       writer.key(.discontinuities)
       writer.beginArray()
-      for one in service.clocks.latest { writer.discontinuity(one) }
+      for one in service.clocks.latest {
+        writer.discontinuity(one.what, effect: one.effect(on: user))
+      }
       writer.endArray()
       writer.endReply()
     }

@@ -91,10 +91,18 @@ extension Service {
     case .expired:
       tallies.note(.expired, of: event.user)
       tallies.note(latenessUSec: scheduler.lateness(of: event), of: event.user)
-    case .missed: tallies.note(.missed, of: event.user)
+      noteCause(of: event)
+    case .missed:
+      tallies.note(.missed, of: event.user)
+      noteCause(of: event)
     case .cancelled: tallies.note(.cancelled, of: event.user)
     case .changed, .paused, .resumed, .clockStepped, .slept: break
     }
+  }
+
+  private mutating func noteCause(of event: Event) {
+    guard let reason = event.lateReason, reason != .none else { return }
+    clocks.noteEffect(of: reason, isMissed: event.kind == .missed, on: event.user)
   }
 
   /// Tells those for whom something came, in the order of its coming.

@@ -77,7 +77,7 @@ package struct Service: ~Copyable {
   var nextNumber: Int64
 
   /// What happened to the clocks, and whether the loop was away.
-  private(set) var clocks: ClockHistory
+  var clocks: ClockHistory
   private var loop: LoopWatch
   /// What happened to them up to this turn; `nil` if nothing did.
   package private(set) var discontinuity: Discontinuity?

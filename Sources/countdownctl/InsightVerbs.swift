@@ -5,15 +5,19 @@ import SystemdSyntax
 extension Verb {
   static let clocks = Verb(
     name: "clocks", words: "", summary: "show the clocks, and what happened to them",
+    options: [.owner, .allOwners],
     details: [
       "Sleeps of the machine, settings of its wall clock, and times when the daemon could not run: the",
-      "latest since it started.",
+      "latest since it started. LATE and MISSED: how many of your countdowns expired late for it, and how",
+      "many were missed.",
     ],
     examples: ["clocks", "clocks --json"],
     run: { session in
       guard session.arguments.words.isEmpty else { throw ParseError("it takes no name") }
+      let owners = try session.owners()
       var connection = try session.connect()
-      let reply = try connection.call("GetClocks")
+      let reply = try connection.call(
+        "GetClocks", parameters: encodeParameters { owners.write(to: &$0) })
       if session.isJSON {
         try session.write(json: reply.json)
       } else {

@@ -33,7 +33,7 @@ import Testing
     let yesterday = #""at":{"realtimeUSec":1795956060000000}"#
     let text = try page(
       [
-        #"{"kind":"slept",\#(yesterday),"sleptUSec":28800000000}"#,
+        #"{"kind":"slept",\#(yesterday),"sleptUSec":28800000000,"expired":12,"missed":3}"#,
         #"{"kind":"stepped",\#(at),"steppedUSec":3600000000}"#,
         #"{"kind":"stepped",\#(at),"steppedUSec":-1000000}"#,
         #"{"kind":"sleptAndStepped",\#(at),"sleptUSec":5000000,"steppedUSec":-2000}"#,
@@ -45,13 +45,14 @@ import Testing
     let lines = text.split(separator: "\n").dropFirst(5)
     #expect(
       Array(lines) == [
-        "WHEN                 WHAT HAPPENED",
-        "2026-11-29 12:41:00  the machine slept for 8h",
-        "16:27:40             the wall clock was set forward by 1h",
-        "16:27:40             the wall clock was set back by 1s",
-        "16:27:40             the machine slept for 5s, and the wall clock was set back by 2ms",
-        "16:27:40             the daemon was away for 213ms 964us",
-        "16:27:40             dreamt", "–                    slept",
+        "WHEN                 LATE  MISSED  WHAT HAPPENED",
+        "2026-11-29 12:41:00    12       3  the machine slept for 8h",
+        "16:27:40                –       –  the wall clock was set forward by 1h",
+        "16:27:40                –       –  the wall clock was set back by 1s",
+        "16:27:40                –       –  the machine slept for 5s, and the wall clock was set back by 2ms",
+        "16:27:40                –       –  the daemon was away for 213ms 964us",
+        "16:27:40                –       –  dreamt",
+        "–                       –       –  slept",
       ])
   }
 

@@ -188,7 +188,8 @@ struct CoverageTests {
     busy.clock.suspend(.hours(1))
     busy.clock.step(.hours(1))
     busy.turn()
-    busy.call("GetClocks", from: root)
+    busy.call("GetClocks", ["owner": 0], from: root)
+    busy.call("GetClocks", ["allOwners": true], from: root)
     coverage.formUnion(busy.coverage)
     problems += busy.problems
     return (coverage, problems)

@@ -68,6 +68,36 @@ struct GetClocksTests {
     #expect(told(clocks(from: client)).count == 3)
   }
 
+  @Test func `what a sleep or a step did is told to whom it did it, and of all to administrators`()
+  {
+    let (mine, other, admin) = (world.connect(), world.connect(uid: 1_001), world.connect(uid: 0))
+    func start(_ name: String, _ more: [String: JSONTree], from client: Int) {
+      world.call(
+        "Start", .object(more.merging(["name": .string(name)]) { $1 }), from: client)
+    }
+    let hour: JSONTree = 3_600_000_000
+    start("late", ["durationUSec": hour], from: mine)
+    start("missed", ["durationUSec": hour, "catchUp": "skip"], from: mine)
+    start("awake", ["durationUSec": hour, "clock": "monotonic"], from: mine)
+    start("others", ["durationUSec": hour], from: other)
+    world.clock.suspend(.hours(2))
+    world.settle()
+    let noon = world.clock.reading.realtime + .hours(1)
+    start("noon", ["deadlineUSec": .integer(noon)], from: other)
+    world.clock.step(.hours(3))
+    world.settle()
+    func effects(_ parameters: JSONTree, from client: Int) -> [[Int64]] {
+      (world.call("GetClocks", parameters, from: client)["discontinuities"]?.array ?? []).map {
+        [$0["expired"]?.integer ?? -1, $0["missed"]?.integer ?? -1]
+      }
+    }
+    #expect(effects([:], from: mine) == [[1, 1], [0, 0]])
+    #expect(effects([:], from: other) == [[1, 0], [1, 0]])
+    #expect(effects(["allOwners": true], from: admin) == [[2, 1], [1, 0]])
+    #expect(effects(["owner": 1_001], from: admin) == [[1, 0], [1, 0]])
+    #expect(world.problems == [])
+  }
+
   @Test func `the turn that finds it says so to the host, and only that one`() {
     world.settle()
     #expect(world.service.discontinuity == nil)

@@ -10,7 +10,7 @@ import Testing
       clock.run(1_000_000)
       clock.step(count * 1_000)
       _ = history.note(clock.reading, awayUSec: 0)
-      let kept = history.latest.map { $0.steppedUSec ?? 0 }
+      let kept = history.latest.map { $0.what.steppedUSec ?? 0 }
       #expect(kept == (max(1, count - 15)...count).map { $0 * 1_000 })
     }
   }
@@ -28,7 +28,7 @@ import Testing
       clock.run(1_000_000)
       _ = history.note(clock.reading, awayUSec: 300_000)
     }
-    let latest = history.latest
+    let latest = history.latest.map(\.what)
     #expect(
       latest.map(\.kind)
         == Array(repeating: .stalled, count: 11) + [.slept]

@@ -63,6 +63,17 @@ func processorTicks(of pid: Int32) throws -> Int {
   return try #require(Int(fields[12])) + #require(Int(fields[13]))
 }
 
+/// Waits until a process that was sent a stop has stopped: a busy machine may let it run on a little.
+func awaitStop(of pid: Int32) throws {
+  for _ in 0..<10_000 {
+    let text = try readFile("/proc/\(pid)/stat")
+    let end = try #require(text.lastIndex(of: ")"))  // Its name may contain anything.
+    if text[end...].dropFirst(2).first == "T" { return }
+    pass(milliseconds: 1)
+  }
+  Issue.record("\(pid) goes on")
+}
+
 /// How often a process has waited so far, once it has done what it was asked for.
 func wakesOnceQuiet(of pid: Int32) throws -> Int {
   var wakes = try status("voluntary_ctxt_switches", of: pid)

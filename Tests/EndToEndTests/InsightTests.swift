@@ -31,6 +31,7 @@ import Testing
       var caller = try Connection(to: place.socket)
       let started = try caller.start("tea", 200_000)
       try daemon.send(.stop)
+      try awaitStop(of: daemon.pid)
       let due = try #require(started.deadline?.boottimeUSec)
       Clocks.sleep(untilBoottimeNSec: (due + 300_000) * 1_000)
       try daemon.send(.resume)

@@ -38,6 +38,7 @@ import Testing
       try startMany(10_000, durationUSec: 8_000_000, at: place.socket)
       let last = boottimeUSec() + 8_000_000
       try daemon.send(.stop)
+      try awaitStop(of: daemon.pid)
       Clocks.sleep(untilBoottimeNSec: (last + 1_100_000) * 1_000)
       try daemon.send(.resume)
       try awaitEnd(of: 10_000, at: place.socket)

@@ -46,6 +46,7 @@ import Testing
       running: Self.program(), arguments: ["--socket", path], error: .null)
     try awaitService(at: path)
     try first.send(.stop)
+    try awaitStop(of: first.pid)
     let second = try runToEnd(path, log: "\(directory.path)/log")
     #expect(second.exit == .exited(status: 1))
     #expect(second.said.contains("already"), "\(second.said)")

@@ -124,6 +124,7 @@ import Testing
     try awaitService(at: path)
     // Both are there when it wakes, the signal first.
     try daemon.send(.stop)
+    try awaitStop(of: daemon.pid)
     try daemon.send(.terminate)
     let clients = try (0..<40).map { _ in try Client(path) }
     try daemon.send(.resume)

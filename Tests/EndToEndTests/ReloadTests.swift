@@ -194,6 +194,7 @@ import Testing
         try place.configure(isRefused ? "nonsense" : "")
         // It stands still, and the watchdog is due when it goes on, as after a suspend.
         try daemon.send(.stop)
+        try awaitStop(of: daemon.pid)
         pass(milliseconds: 300)
         while manager.next() != nil {}
         let before = Clocks.read().monotonicNSec / 1_000

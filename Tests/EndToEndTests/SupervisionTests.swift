@@ -53,6 +53,7 @@ import Testing
       try startMany(count, durationUSec: 3_000_000, at: place.socket)
       let last = boottimeUSec() + 3_000_000
       try daemon.send(.stop)
+      try awaitStop(of: daemon.pid)
       Clocks.sleep(untilBoottimeNSec: last * 1_000)
       while manager.next() != nil {}
       try daemon.send(.resume)

@@ -51,6 +51,7 @@ import Testing
     try withDaemon { daemon in
       var caller = try daemon.connect()
       try daemon.send(.stop)
+      try awaitStop(of: daemon.pid)
       try caller.begin(
         "Start",
         parameters: encodeParameters {
