@@ -31,6 +31,7 @@ install_service() {
   install -D -m644 -t "$1/usr/lib/systemd/system" "$system/countdownd."{service,socket}
   install -D -m644 -t "$1/usr/lib/systemd/catalog" "$system/catalog/countdownd.catalog"
   install -D -m644 -t "$1/usr/lib/sysusers.d" "$system/sysusers.d/countdownd.conf"
+  install -D -m644 -t "$1/usr/lib/tmpfiles.d" "$system/tmpfiles.d/countdownd.conf"
   install -D -m644 -t "$1/etc/countdownd" "$here/../../config/countdownd.conf"
   install -D -m644 -t "$1/usr/local/lib" "$here/varlink_peer.py" "$here/adjtimex.pl"
   ln -s busybox "$1/usr/bin/kill"    # The minimal guest has none; every real one has.

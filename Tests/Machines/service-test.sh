@@ -38,6 +38,8 @@ peer='python3 /usr/local/lib/service-peer.py'
 # The unit and its user.
 expect 'sysusers makes the user and its group' '*countdownd*/usr/sbin/nologin*countdownd*' \
   'systemd-sysusers && getent passwd countdownd && getent group countdownd'
+expect 'tmpfiles makes the directory of the socket, for that user' '755 countdownd countdownd' \
+  "systemd-tmpfiles --create countdownd.conf && stat -c '%a %U %G' /run/countdownd"
 expect 'systemd-analyze verify has nothing to say' '' \
   'systemd-analyze verify --man=no countdownd.service countdownd.socket'
 expect 'the sandbox is tight: exposure 1.5 or less' '*Overall exposure level for countdownd.service: [01].[0-9] *' \
