@@ -53,50 +53,39 @@
   /// As `matches`.
   @usableFromInline
   func isEqual(to text: String, in bytes: Span<UInt8>) -> Bool {
+    // Byte by byte, as in the writer: no span of a `String` is taken.
     if hasEscapes { return isEqualDecoded(to: text, in: bytes) }
-    return bytes.extracting(range).hasSameBytes(as: text.utf8Span.span)
+    guard range.count == text.utf8.count else { return false }
+    var at = range.lowerBound
+    for byte in text.utf8 {
+      guard bytes[at] == byte else { return false }
+      at += 1
+    }
+    return true
   }
 
   /// As `matches`, for a string with escapes.
   private func isEqualDecoded(to text: String, in bytes: Span<UInt8>) -> Bool {
-    let expected = text.utf8Span.span
+    var expected = text.utf8.makeIterator()
     let token = bytes.extracting(range)
     var at = 0
-    var matched = 0
     while at < token.count {
-      guard matched < expected.count else { return false }
       guard token[at] == ASCII.backslash else {
-        guard token[at] == expected[matched] else { return false }
+        guard token[at] == expected.next() else { return false }
         at += 1
-        matched += 1
         continue
       }
       let character = token.decodedEscape(at: at)
       for index in 0..<character.length {
-        guard matched < expected.count, character.utf8[index] == expected[matched] else {
-          return false
-        }
-        matched += 1
+        guard character.utf8[index] == expected.next() else { return false }
       }
       at = character.end
     }
-    return matched == expected.count
+    return expected.next() == nil
   }
 }
 
 extension Span<UInt8> {
-  /// Whether both are of one length and byte for byte alike.
-  fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
-    guard count == other.count else { return false }
-    guard count >= 8 else { return shortWord() == other.shortWord() }
-    var at = 0
-    while at < count - 8 {
-      guard word(at: at) == other.word(at: at) else { return false }
-      at += 8
-    }
-    return word(at: count - 8) == other.word(at: count - 8)
-  }
-
   /// The UTF-8 of the character that a checked escape at `start` stands for, and where the escape
   /// ends.
   fileprivate func decodedEscape(at start: Int) -> (utf8: [4 of UInt8], length: Int, end: Int) {

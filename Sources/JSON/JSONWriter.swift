@@ -54,7 +54,7 @@ package struct JSONWriter: ~Copyable {
 
   /// Writes the key that the next value belongs to.
   package mutating func key(_ key: String) {
-    quote(key.utf8Span.span, then: ASCII.colon)
+    quote(key, then: ASCII.colon)
     needsComma = false
   }
 
@@ -73,7 +73,8 @@ package struct JSONWriter: ~Copyable {
 
   /// Writes a string. Only `"`, `\` and control bytes are escaped.
   package mutating func string(_ string: String) {
-    self.string(string.utf8Span.span)
+    quote(string, then: nil)
+    needsComma = true
   }
 
   /// Writes a string.
@@ -214,6 +215,29 @@ package struct JSONWriter: ~Copyable {
     guard at == utf8.count else {
       self.end = end
       return quoteRest(of: utf8, from: at, then: last)
+    }
+    output.put(ASCII.quote, at: &end)
+    if let last { output.put(last, at: &end) }
+    self.end = end
+  }
+
+  /// As above, byte by byte: no span of a `String` is taken, for a short one lies in registers, and the
+  /// optimiser (6.3) has let the span outlive the copy of it in memory.
+  private mutating func quote(_ text: String, then last: UInt8?) {
+    let length = text.utf8.count
+    guard length <= 256 else { return quote(Array(text.utf8).span, then: last) }
+    makeRoom(length * 6 + 16)  // The longest escape has six bytes.
+    var end = end
+    let needsComma = needsComma
+    var output = bytes.mutableSpan
+    if needsComma { output.put(ASCII.comma, at: &end) }
+    output.put(ASCII.quote, at: &end)
+    for byte in text.utf8 {
+      if byte < ASCII.space || byte == ASCII.quote || byte == ASCII.backslash {
+        output.putEscape(of: byte, at: &end)
+      } else {
+        output.put(byte, at: &end)
+      }
     }
     output.put(ASCII.quote, at: &end)
     if let last { output.put(last, at: &end) }

@@ -100,7 +100,7 @@ import Testing
     for length in 0...300 {
       let input = String((0..<length).map { Character(Unicode.Scalar(UInt8(0x61 + $0 % 26))) })
       #expect(written { $0.string(input) } == "\"\(input)\"")
-      #expect(written { $0.raw(input.utf8Span.span) } == input)
+      #expect(written { $0.raw(Array(input.utf8).span) } == input)
       let quotes = String(repeating: "\u{1}", count: length)
       #expect(written { $0.string(quotes) }.utf8.count == length * 6 + 2)
     }

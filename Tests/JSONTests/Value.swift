@@ -80,7 +80,7 @@ enum Value: Equatable {
     case .null: writer.null()
     case .boolean(let value): writer.boolean(value)
     case .integer(let value): writer.integer(value)
-    case .number(let text): writer.raw(text.utf8Span.span)
+    case .number(let text): writer.raw(Array(text.utf8).span)
     case .string(let bytes): writer.string(bytes.span)
     case .array(let elements):
       writer.beginArray()
