@@ -261,17 +261,22 @@ struct WatchTests {
     let world = World()
     world.checksInvariants = false
     let names = (0..<1_000).map { "n\($0)" }
-    let caller = world.connect()
+    _ = watch(world, ["one that stays"], uid: 1_002)
     let watchers = (0..<60).map { watch(world, names, uid: 1_001 + UInt32($0 / 30)) }
     watchers.forEach(world.vanish)
     world.turn()
     #expect(world.service.nextWake == .now)
     #expect(world.service.brokenInvariant() == nil)
-    // Their places are taken again before all is cleared away.
-    let others = (0..<60).map { watch(world, ["other\($0)"], uid: 1_001) }
-    start(world, "n0", minute, from: caller)
+    // Places of theirs are taken again before all is cleared away, and then the last of the names changes.
+    let others = (0..<2).map { _ in world.connect(uid: 1_001) }
+    let otherNames = names.map { JSONTree.string("other \($0)") }
+    for other in others { world.post("Watch", ["names": .array(otherNames)], .more, from: other) }
+    for _ in 0..<3 { world.turn() }
+    #expect(others.map { told(world, $0).joined().count } == [1_000, 1_000])
+    let caller = world.connect(uid: 1_002)
+    world.post("Start", ["name": "n999", "durationUSec": minute], from: caller)
     world.settle()
-    #expect(others.map { told(world, $0).count } == Array(repeating: 1, count: 60))
+    #expect(others.map { told(world, $0).joined().count } == [1_000, 1_000])
     #expect(world.service.nextWake != .now)
     #expect(world.service.brokenInvariant() == nil)
   }
