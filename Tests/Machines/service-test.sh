@@ -114,6 +114,29 @@ expect 'varlinkctl introspect understands the interface' "*interface $I*method S
   "varlinkctl introspect $S $I"
 expect 'varlinkctl introspect understands org.varlink.service' '*interface org.varlink.service*method GetInfo(*' \
   "varlinkctl introspect $S org.varlink.service"
+expect 'varlinkctl list-methods names all, of both interfaces' \
+  "*$I.CancelMany*$I.GetClocks*$I.GetStatistics*$I.Watch*io.systemd.service.Reload*" \
+  "{ varlinkctl list-methods $S $I; varlinkctl list-methods $S io.systemd.service; } | sort"
+# Every method that is not called below by itself.
+every() {                            # every METHOD PARAMETERS GLOB: the method answers so
+  expect "varlinkctl call: $1" "$3" "$call.$1 '$2'"
+}
+every StartMany '{"countdowns":[{"name":"w/a","durationUSec":60000000},{"name":"w/b","durationUSec":60000000}]}' '*"created":true*"created":true*'
+every GetMany '{"names":["w/a","w/none"]}' '*"name":"w/a"*"missing":\["w/none"\]*'
+every Count '{}' '*"running":*"paused":*"ended":*'
+every Pause '{"name":"w/a"}' '*"revision":*'
+every Resume '{"name":"w/a"}' '*"deadline":*'
+every Extend '{"name":"w/a","byUSec":1000000}' '*"remainingUSec":*'
+every Restart '{"name":"w/a"}' '*"remainingUSec":60000000*'
+every SetPayload '{"name":"w/a","payload":{"n":1}}' '*"revision":*'
+every GetClocks '{}' '*"bootID":*"discontinuities":\[*'
+every GetStatistics '{"allOwners":true}' '*"running":*"lateness":\[*"daemon":*'
+expect 'varlinkctl call --more: Watch tells where they stand' '*"name":"w/a"*"state":"running"*' "
+  varlinkctl call --more --json=short $S $I.Watch '{\"names\":[\"w/a\"]}' >/run/watched & watcher=\$!
+  for i in \$(seq 100); do grep -q w/a /run/watched && break; sleep 0.05; done
+  kill \$watcher; cat /run/watched"
+every Cancel '{"name":"w/b"}' '*"remainingUSec":*'
+every CancelMany '{"prefix":"w/"}' '*"cancelled":1,"ended":1,"missing":0*'
 expect 'varlinkctl call: Start' '*"created":true*"state":"running"*' \
   "$call.Start '{\"name\":\"v/a\",\"durationUSec\":3600000000,\"payload\":{\"order\":[1,\"二\"]}}'"
 expect 'varlinkctl call: Get' '*"name":"v/a"*"payload":{"order":\[1,"二"\]}*' \
